@@ -1,0 +1,123 @@
+"""What a session can drive: one engine, one thread, one branch.
+
+nbgraph's own is `nbgraph.core.thread.Thread`; adapters look like it, and so does the fake in
+`nbgraph.testing`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from nbgraph.core.events import Event, LiveEvent
+from nbgraph.core.requests import Request
+
+__all__ = ["Capability", "Driver", "EdgeShape", "Folding", "NodeShape", "Shape"]
+
+Capability = Literal["step", "until", "stop", "pause", "edit", "skip", "breakpoints", "fork"]
+"""What an engine may be able to do beyond starting, resuming and continuing."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeShape:
+    """A node as it is drawn. `path` addresses it (`"pay"`, in a sub-graph `"refund/pay"`)."""
+
+    path: str
+    label: str
+    description: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeShape:
+    """A way from one node to another; the ends are `START` and `END`.
+
+    `kind`: `"edge"` is always taken, `"branch"` when its router says `label`, `"goto"` when the
+    node says so itself.
+    """
+
+    source: str
+    target: str
+    kind: Literal["edge", "branch", "goto"] = "edge"
+    label: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The structure of a graph, for drawing and for the start form."""
+
+    name: str
+    nodes: tuple[NodeShape, ...]
+    edges: tuple[EdgeShape, ...]
+    input_schema: Mapping[str, Any]
+    """JSON Schema of an input."""
+
+
+class Folding(Protocol):
+    """How updates become state, so that a session can fold events of any engine."""
+
+    def apply(
+        self, state: Mapping[str, Any], update: Mapping[str, Any], replaced: Sequence[str]
+    ) -> Mapping[str, Any]:
+        """Return the state after one JSON update; fields in `replaced` go past their reducer."""
+        ...
+
+    def to_json(self, state: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the state as JSON."""
+        ...
+
+
+class Driver(Protocol):
+    """One branch of one thread of any engine."""
+
+    @property
+    def engine(self) -> str:
+        """The engine's name, as it is shown."""
+        ...
+
+    @property
+    def thread_id(self) -> str:
+        """The thread's id."""
+        ...
+
+    @property
+    def branch_id(self) -> str:
+        """The branch's id, `"main"` unless it was forked."""
+        ...
+
+    @property
+    def shape(self) -> Shape:
+        """The graph's structure."""
+        ...
+
+    @property
+    def folding(self) -> Folding:
+        """How this engine's updates become state."""
+        ...
+
+    @property
+    def capabilities(self) -> Mapping[Capability, str | None]:
+        """What the engine can do: None where it can, else the reason why not, as it is shown."""
+        ...
+
+    async def events(self, after: int = 0) -> Sequence[Event]:
+        """Return the stored events after number `after`; none for a thread that is new."""
+        ...
+
+    def send(self, request: Request) -> AsyncIterator[Event | LiveEvent]:
+        """Carry out a request; iterate to see what happens.
+
+        Each stored event is yielded after it is recorded. A request that does not fit raises a
+        `ResumeError` before anything is recorded. A node that fails is no exception here: the last
+        event is then `RunFailed`. `Stop` is sent while another request is carried out; it yields
+        nothing.
+        """
+        ...
+
+    def on(self, branch_id: str) -> Driver:
+        """Return a driver for another branch of the same thread."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of what the driver holds; a run is stopped."""
+        ...

@@ -1,0 +1,398 @@
+"""What happened to a thread: the one vocabulary that is stored, streamed and shown.
+
+Stored events are frozen pydantic models that keep JSON only; live events are dataclasses that are
+shown and then gone. Everything else (state, pending questions, marks) is a fold over stored events.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
+
+from nbgraph.errors import DamagedStoreError
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+__all__ = [
+    "AnswerRefused",
+    "AnswersGiven",
+    "BreakpointsSet",
+    "ErrorInfo",
+    "Event",
+    "Forked",
+    "Interrupt",
+    "LiveEvent",
+    "OnceRecorded",
+    "RunFailed",
+    "RunFinished",
+    "RunPaused",
+    "RunStarted",
+    "RunStopped",
+    "StateEdited",
+    "SuperstepFinished",
+    "TaskBegan",
+    "TaskEmitted",
+    "TaskFailed",
+    "TaskFinished",
+    "TaskInterrupted",
+    "TaskSpec",
+    "TaskStarted",
+    "decode_events",
+    "encode_events",
+]
+
+Json = Any
+"""A JSON value: None, bool, int, float, str, list or dict with str keys."""
+
+
+class Record(BaseModel):
+    """A frozen value that is kept as JSON."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+
+class Interrupt(Record):
+    """A question a task asks before it can go on.
+
+    Attributes
+    ----------
+    key : str
+        Addresses the question: `"<task id>:<id>"`.
+    id : str
+        The id given to `interrupt()`, or the call's position in its task (`"0"`, `"1"`).
+    node, task_id : str
+        Who asks.
+    payload : JSON
+        What is shown beside the question.
+    message : str or None
+        The question in words.
+    reason : str
+        Why it is asked; `"input_required"` unless the node says otherwise.
+    response_schema : dict or None
+        JSON Schema (Draft 2020-12) of the answer.
+    tool_call_id : str or None
+        The tool call that asks, when one does.
+    asked : int
+        Sequence of the event that asked. The same key asked again has another `asked`.
+    created_at : float
+        When it was asked, in seconds since the epoch.
+    problems : dict of str to str
+        Why an earlier answer did not count, by JSON Pointer; empty for a first asking.
+    """
+
+    key: str
+    id: str
+    node: str
+    task_id: str
+    payload: Json = None
+    message: str | None = None
+    reason: str = "input_required"
+    response_schema: dict[str, Json] | None = None
+    tool_call_id: str | None = None
+    asked: int = 0
+    created_at: float = 0.0
+    problems: dict[str, str] = Field(default_factory=dict[str, str])
+
+
+class TaskSpec(Record):
+    """One node to run in a superstep; `payload` is laid over the state for this task only."""
+
+    task_id: str
+    node: str
+    payload: dict[str, Json] | None = None
+
+
+class ErrorInfo(Record):
+    """An error as it is kept: its type's name, its message, and its traceback as text."""
+
+    type: str
+    message: str
+    traceback: str = ""
+
+
+class _Event(Record):
+    sequence: int = Field(default=0, exclude=True)
+    """Number in the branch's history, dense from 1 along its ancestry."""
+    branch_id: str = Field(default="main", exclude=True)
+    """The branch whose log the event stands in."""
+    created_at: float = Field(default_factory=time.time)
+    """When it was recorded, in seconds since the epoch. Order rests on `sequence` alone."""
+    node: str | None = None
+    """The node the event is about, where it is about one."""
+
+    @property
+    def id(self) -> str:
+        """The event's address in its thread, `"<branch>:<sequence>"`."""
+        return f"{self.branch_id}:{self.sequence}"
+
+
+class RunStarted(_Event):
+    """A caller gave input: a turn begins with `tasks`. An unfinished turn before it is dropped."""
+
+    type: Literal["run_started"] = "run_started"
+    input: dict[str, Json] = Field(default_factory=dict[str, Json])
+    replaced: tuple[str, ...] = ()
+    tasks: tuple[TaskSpec, ...]
+
+
+class AnswersGiven(_Event):
+    """Somebody answered pending questions; `asked` says which asking of each key."""
+
+    type: Literal["answers_given"] = "answers_given"
+    answers: dict[str, Json]
+    asked: dict[str, int]
+    by: str | None = None
+
+
+class AnswerRefused(_Event):
+    """The asking node's own type refused a recorded answer: the question is pending again."""
+
+    type: Literal["answer_refused"] = "answer_refused"
+    key: str
+    problems: dict[str, str]
+
+
+class TaskBegan(_Event):
+    """A task that must run at most once is about to run."""
+
+    type: Literal["task_began"] = "task_began"
+    task_id: str
+    node: str  # pyright: ignore[reportIncompatibleVariableOverride] - narrower, and frozen
+
+
+class OnceRecorded(_Event):
+    """A result of `ctx.once(key, ...)` that a re-run of the task will not compute again."""
+
+    type: Literal["once_recorded"] = "once_recorded"
+    task_id: str
+    key: str
+    value: Json
+
+
+class TaskFinished(_Event):
+    """A node returned: what it wrote, where it leads, how long it took.
+
+    `update` holds one JSON delta a field, applied through the field's reducer when the superstep
+    finishes; fields in `replaced` go past their reducer. `routes` are targets the node chose itself
+    (None: follow the edges). `attempts` is 0 for a task that a person skipped.
+    """
+
+    type: Literal["task_finished"] = "task_finished"
+    task_id: str
+    node: str  # pyright: ignore[reportIncompatibleVariableOverride] - narrower, and frozen
+    update: dict[str, Json] = Field(default_factory=dict[str, Json])
+    replaced: tuple[str, ...] = ()
+    routes: tuple[TaskSpec, ...] | None = None
+    cache: dict[str, Json] = Field(default_factory=dict[str, Json])
+    started: float = 0.0
+    duration: float = 0.0
+    attempts: int = 1
+
+
+class TaskInterrupted(_Event):
+    """A node asked one or more questions; `cache` is what it kept for its next run."""
+
+    type: Literal["task_interrupted"] = "task_interrupted"
+    task_id: str
+    node: str  # pyright: ignore[reportIncompatibleVariableOverride] - narrower, and frozen
+    interrupts: tuple[Interrupt, ...]
+    cache: dict[str, Json] = Field(default_factory=dict[str, Json])
+
+
+class TaskFailed(_Event):
+    """A node raised."""
+
+    type: Literal["task_failed"] = "task_failed"
+    task_id: str
+    node: str  # pyright: ignore[reportIncompatibleVariableOverride] - narrower, and frozen
+    error: ErrorInfo
+    attempts: int = 1
+
+
+class SuperstepFinished(_Event):
+    """All tasks of a superstep finished: their updates apply, in task order.
+
+    `next` are the tasks that follow; None means merged but not routed (a pause after a node), and
+    a later `SuperstepFinished` of the same superstep routes. `joins` are the sources that arrived
+    at joins still waiting, by join.
+    """
+
+    type: Literal["superstep_finished"] = "superstep_finished"
+    next: tuple[TaskSpec, ...] | None
+    joins: dict[str, tuple[str, ...]] = Field(default_factory=dict[str, tuple[str, ...]])
+
+
+class StateEdited(_Event):
+    """Somebody changed the state: through the reducers, or whole (`replace=True`)."""
+
+    type: Literal["state_edited"] = "state_edited"
+    update: dict[str, Json]
+    replaced: tuple[str, ...] = ()
+    replace: bool = False
+    by: str | None = None
+
+
+class BreakpointsSet(_Event):
+    """The branch pauses before and after these nodes from now on; `"*"` is every node."""
+
+    type: Literal["breakpoints_set"] = "breakpoints_set"
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+
+
+class Forked(_Event):
+    """The branch starts here, from an event of another branch."""
+
+    type: Literal["forked"] = "forked"
+    parent_branch_id: str
+    parent_sequence: int
+
+
+class RunPaused(_Event):
+    """The run ended before its end: it waits for answers, stands at a breakpoint, or was asked to."""
+
+    type: Literal["run_paused"] = "run_paused"
+    reason: Literal["interrupt", "before", "after", "step", "until", "pause"]
+
+
+class RunStopped(_Event):
+    """The run was stopped; its unfinished tasks can be continued."""
+
+    type: Literal["run_stopped"] = "run_stopped"
+
+
+class RunFinished(_Event):
+    """Nothing is left to run. `open_joins` names joins that still waited."""
+
+    type: Literal["run_finished"] = "run_finished"
+    open_joins: tuple[str, ...] = ()
+
+
+class RunFailed(_Event):
+    """The run ended with an error; the thread can be continued, edited or forked."""
+
+    type: Literal["run_failed"] = "run_failed"
+    error: ErrorInfo
+    _exception: BaseException | None = PrivateAttr(default=None)
+
+    @property
+    def exception(self) -> BaseException | None:
+        """The exception itself, in the process where it was raised; else None."""
+        return self._exception
+
+    def with_exception(self, exception: BaseException) -> RunFailed:
+        """Return the event with the live exception at hand."""
+        self._exception = exception
+        return self
+
+
+Event = (
+    RunStarted
+    | AnswersGiven
+    | AnswerRefused
+    | TaskBegan
+    | OnceRecorded
+    | TaskFinished
+    | TaskInterrupted
+    | TaskFailed
+    | SuperstepFinished
+    | StateEdited
+    | BreakpointsSet
+    | Forked
+    | RunPaused
+    | RunStopped
+    | RunFinished
+    | RunFailed
+)
+"""Anything that can happen to a thread and is stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskStarted:
+    """A task began to run."""
+
+    task_id: str
+    node: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class TaskEmitted:
+    """A node said something while it ran.
+
+    `kind` is `"custom"` for `ctx.emit(data)` and `"attempt"` for an attempt that will be repeated.
+    """
+
+    task_id: str
+    node: str
+    kind: Literal["custom", "attempt"]
+    data: Any
+    at: float
+
+
+LiveEvent = TaskStarted | TaskEmitted
+"""Anything that is shown while it happens and not stored."""
+
+
+@functools.cache
+def _adapter() -> TypeAdapter[list[Event]]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(list[Annotated[Event, Field(discriminator="type")]])
+
+
+def encode_events(events: Sequence[Event]) -> str:
+    """Return a commit's events as one JSON text, without sequence and branch.
+
+    A store keeps those two in its own key, so that they exist once.
+    """
+    return f"[{','.join(map(_encoded, events))}]"
+
+
+def _encoded(event: Event) -> str:
+    # exclude_defaults keeps rows small but drops the tag too, which is a default: put it back.
+    # `created_at` has no fixed default, so the text is never `{}`.
+    rest = event.__pydantic_serializer__.to_json(event, exclude_defaults=True).decode()
+    return f'{{"type":"{event.type}",{rest[1:]}'
+
+
+def decode_events(body: str, *, branch_id: str, first: int, where: str) -> list[Event]:
+    """Return the events of one stored commit; `first` is the sequence of its first event.
+
+    Raises
+    ------
+    DamagedStoreError
+        If the text is not what `encode_events` wrote; `where` names the row.
+    """
+    try:
+        events = _adapter().validate_json(body)
+    except (ValidationError, json.JSONDecodeError) as error:
+        raise DamagedStoreError(where, str(error).splitlines()[0]) from error
+    return [
+        stamped(event, branch_id=branch_id, sequence=first + offset)
+        for offset, event in enumerate(events)
+    ]
+
+
+def stamped(event: Event, *, branch_id: str, sequence: int) -> Event:
+    """Return the event with its place in a log."""
+    return event.model_copy(update={"branch_id": branch_id, "sequence": sequence})
+
+
+def placed(
+    interrupt: Interrupt, event: TaskInterrupted | AnswerRefused, problems: Mapping[str, str]
+) -> Interrupt:
+    """Return the question as `event` asks it, with the problems of an earlier answer."""
+    update = {
+        "asked": event.sequence,
+        "created_at": event.created_at,
+        "problems": dict(problems),
+    }
+    return interrupt.model_copy(update=update)

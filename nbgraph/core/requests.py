@@ -1,0 +1,153 @@
+"""What a caller can ask of a thread: the one vocabulary that goes down."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import BaseModel
+
+from nbgraph.errors import ResumeError
+
+__all__ = [
+    "Continue",
+    "Edit",
+    "Fork",
+    "Request",
+    "Resume",
+    "SetBreakpoints",
+    "Skip",
+    "Start",
+    "Stop",
+]
+
+
+class _Missing:
+    """The type of a value that was not given (None is a value)."""
+
+    def __repr__(self) -> str:
+        return "<not given>"
+
+
+_MISSING = _Missing()
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Begin a turn with an input: a dict of named fields, or a whole state object."""
+
+    input: Mapping[str, Any] | BaseModel = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Resume:
+    """Answer what a paused thread asks.
+
+    Parameters
+    ----------
+    value : JSON or model, optional
+        The answer to the only pending question. `None` and `{}` are answers.
+    answers : dict of str to JSON or model, optional
+        One answer for each pending key.
+    partial : bool
+        Answer some of the pending questions; without it, `answers` must answer all.
+    asked : dict of str to int, optional
+        For each key, the `Interrupt.asked` that was shown. An answer to another asking is refused.
+    by : str, optional
+        Who answers; by default `JUPYTERHUB_USER`, else the login name.
+
+    Raises
+    ------
+    ResumeError
+        If neither or both of `value` and `answers` are given, or `answers` is empty.
+    TypeError
+        If `answers` is no mapping of str.
+    """
+
+    answers: Mapping[str, Any] | None
+    value: Any
+    partial: bool
+    asked: Mapping[str, int]
+    by: str | None
+
+    def __init__(
+        self,
+        value: Any = _MISSING,
+        *,
+        answers: Mapping[str, Any] | None = None,
+        partial: bool = False,
+        asked: Mapping[str, int] | None = None,
+        by: str | None = None,
+    ) -> None:
+        _check_resume(value, answers)
+        object.__setattr__(self, "value", None if value is _MISSING else value)
+        object.__setattr__(self, "answers", None if answers is None else dict(answers))
+        object.__setattr__(self, "partial", partial)
+        object.__setattr__(self, "asked", dict(asked or {}))
+        object.__setattr__(self, "by", by)
+
+
+def _check_resume(value: Any, answers: Any) -> None:
+    if value is not _MISSING and answers is not None:
+        raise ResumeError("Resume takes a value or answers={key: value}, not both")
+    if value is _MISSING and answers is None:
+        raise ResumeError("Resume needs an answer: Resume(value), or Resume(answers={key: value})")
+    if answers is None:
+        return
+    if not isinstance(answers, Mapping) or not all(isinstance(key, str) for key in answers):  # pyright: ignore[reportUnknownVariableType]
+        raise TypeError(f"answers must map keys to answers, got {answers!r}")
+    if not answers:
+        raise ResumeError("answers is empty; give one answer for each pending key")
+
+
+@dataclass(frozen=True, slots=True)
+class Continue:
+    """Go on with unfinished tasks, for `steps` supersteps, or until a task of `until` is next."""
+
+    steps: int | None = None
+    until: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Change the state through its reducers."""
+
+    update: Mapping[str, Any]
+    by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """Count an unfinished task as finished, with `value` as its update."""
+
+    task_id: str
+    value: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True)
+class SetBreakpoints:
+    """Pause before and after these nodes from now on; None keeps a list, `()` clears it."""
+
+    before: tuple[str, ...] | None = None
+    after: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """Start branch `name` from event `at` (by default the last one), with an optional edit."""
+
+    at: int | None = None
+    name: str | None = None
+    update: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """End the current run: at once, or (`gently`) when its superstep is finished."""
+
+    gently: bool = False
+
+
+Request = Start | Resume | Continue | Edit | Skip | SetBreakpoints | Fork | Stop
+"""Anything a thread can be asked."""

@@ -1,0 +1,1 @@
+"""A graph's shape as DOT, SVG and text."""

@@ -1,0 +1,250 @@
+"""Every error nbgraph raises.
+
+NbgraphError
+├── GraphConfigError               a graph, node or call is declared wrongly
+├── GraphExecutionError            a run could not go on
+│   ├── NodeTimeoutError           a node took longer than its timeout
+│   ├── GraphTimeoutError          a run's supersteps took longer than the graph's timeout
+│   ├── NodeFailedError            a node failed in a process that is gone
+│   └── ResumeError                a request does not fit where the thread stands
+│       ├── AnswerError            an answer does not fit its response schema
+│       ├── AlreadyAnsweredError   somebody answered this question first
+│       └── StaleAnswerError       the answer belongs to a question that is no longer asked
+├── RunLimitExceededError          a limit on supersteps was reached
+├── ContextNotProvidedError        a node asked for a context the run was not given
+├── StateUpdateError               a value does not fit the state schema
+│   └── InvalidUpdateError         two tasks wrote one field that has no merging reducer
+├── StateStoreError                a state store cannot be used
+│   ├── UnknownThreadError         a thread or branch is not in the store
+│   ├── StoreBusyError             another process held the store for too long
+│   ├── ConcurrentRunError         somebody else wrote to the thread in between
+│   └── DamagedStoreError          what is stored cannot be read
+├── DrawingError                   a drawing could not be laid out
+├── UnsupportedByEngineError       the engine behind a session cannot do this
+└── IntegrationNotInstalledError   an optional package is missing (also an ImportError)
+
+A pause is no error: `nbgraph.core.interrupts.GraphInterrupt` is a `BaseException`.
+Constructor arguments stay as attributes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+__all__ = [
+    "AlreadyAnsweredError",
+    "AnswerError",
+    "ConcurrentRunError",
+    "ContextNotProvidedError",
+    "DamagedStoreError",
+    "DrawingError",
+    "GraphConfigError",
+    "GraphExecutionError",
+    "GraphTimeoutError",
+    "IntegrationNotInstalledError",
+    "InvalidUpdateError",
+    "NbgraphError",
+    "NodeFailedError",
+    "NodeTimeoutError",
+    "ResumeError",
+    "RunLimitExceededError",
+    "StaleAnswerError",
+    "StateStoreError",
+    "StateUpdateError",
+    "StoreBusyError",
+    "UnknownThreadError",
+    "UnsupportedByEngineError",
+]
+
+
+class NbgraphError(Exception):
+    """Base class of all nbgraph errors."""
+
+
+class GraphConfigError(NbgraphError):
+    """A graph, a node or a call is declared wrongly."""
+
+
+class GraphExecutionError(NbgraphError):
+    """A run could not go on."""
+
+
+class NodeTimeoutError(GraphExecutionError):
+    """A node took longer than its timeout, in seconds."""
+
+    def __init__(self, node_name: str, timeout: float) -> None:
+        self.node_name = node_name
+        self.timeout = timeout
+        super().__init__(f"Node {node_name!r} took longer than its timeout of {timeout:g} s")
+
+
+class GraphTimeoutError(GraphExecutionError):
+    """The supersteps of a run took longer than the graph's timeout, in seconds."""
+
+    def __init__(self, graph_name: str, timeout: float) -> None:
+        self.graph_name = graph_name
+        self.timeout = timeout
+        super().__init__(f"Graph {graph_name!r} took longer than its timeout of {timeout:g} s")
+
+
+class NodeFailedError(GraphExecutionError):
+    """A node failed and its own exception is not at hand, as after a restart."""
+
+    def __init__(self, node_name: str, error_type: str, message: str) -> None:
+        self.node_name = node_name
+        self.error_type = error_type
+        self.message = message
+        super().__init__(f"Node {node_name!r} failed with {error_type}: {message}")
+
+
+class ResumeError(GraphExecutionError):
+    """A request does not fit where the thread stands; the thread is unchanged."""
+
+
+class AnswerError(ResumeError):
+    """An answer does not fit the response schema of its question.
+
+    Attributes
+    ----------
+    key : str
+        The question's key.
+    problems : dict of str to str
+        What is wrong, by JSON Pointer into the answer (`""` is the whole answer).
+    """
+
+    def __init__(self, key: str, problems: Mapping[str, str]) -> None:
+        self.key = key
+        self.problems = dict(problems)
+        listed = "; ".join(f"{path or 'answer'}: {text}" for path, text in problems.items())
+        super().__init__(f"The answer to {key!r} does not fit: {listed}")
+
+
+class AlreadyAnsweredError(ResumeError):
+    """Somebody else's answer to this question was recorded first."""
+
+    def __init__(self, key: str, by: str | None, at: float) -> None:
+        self.key = key
+        self.by = by
+        self.at = at
+        who = f"{by!r} answered" if by else "somebody answered"
+        super().__init__(f"{who} {key!r} first; this answer was not recorded")
+
+
+class StaleAnswerError(ResumeError):
+    """The answer belongs to an asking that is over."""
+
+    def __init__(self, key: str, asked: int, pending: int | None) -> None:
+        self.key = key
+        self.asked = asked
+        self.pending = pending
+        now = "it is not pending" if pending is None else f"it is pending since event {pending}"
+        super().__init__(
+            f"The answer to {key!r} belongs to the question of event {asked}, and {now}; "
+            "look at what is pending and answer that"
+        )
+
+
+class RunLimitExceededError(NbgraphError):
+    """A run reached one of its limits and can be continued."""
+
+    def __init__(self, limit_name: str, limit_value: int) -> None:
+        self.limit_name = limit_name
+        self.limit_value = limit_value
+        super().__init__(
+            f"The run reached {limit_name}={limit_value}; raise the limit, or continue the thread"
+        )
+
+
+class ContextNotProvidedError(NbgraphError):
+    """A node read `ctx.context`, and the call passed none."""
+
+    def __init__(self, node_name: str) -> None:
+        self.node_name = node_name
+        super().__init__(f"Node {node_name!r} reads ctx.context; pass context= to the call")
+
+
+class StateUpdateError(NbgraphError):
+    """A value does not fit the state schema."""
+
+
+class InvalidUpdateError(StateUpdateError):
+    """Two tasks of one superstep wrote a field that has no merging reducer."""
+
+    def __init__(self, field: str, nodes: Sequence[str]) -> None:
+        self.field = field
+        self.nodes = tuple(nodes)
+        super().__init__(
+            f"Field {field!r} was written by {', '.join(map(repr, nodes))} in one superstep; "
+            "give it a merging reducer such as Annotated[list, add], or let one node write it"
+        )
+
+
+class StateStoreError(NbgraphError):
+    """A state store cannot be used, or cannot keep a value."""
+
+
+class UnknownThreadError(StateStoreError):
+    """A thread, or a branch of it, is not in the state store."""
+
+    def __init__(self, thread_id: str, branch_id: str = "main") -> None:
+        self.thread_id = thread_id
+        self.branch_id = branch_id
+        branch = "" if branch_id == "main" else f" has no branch {branch_id!r}"
+        super().__init__(f"Thread {thread_id!r}{branch or ' is not'} in the state store")
+
+
+class StoreBusyError(StateStoreError):
+    """Another process held the store for longer than the wait, in seconds."""
+
+    def __init__(self, path: str, waited: float) -> None:
+        self.path = path
+        self.waited = waited
+        super().__init__(f"The state store {path!r} was busy for {waited:g} s; try again")
+
+
+class ConcurrentRunError(StateStoreError):
+    """Somebody else wrote to the branch in between; nothing of this write was kept."""
+
+    def __init__(self, thread_id: str, branch_id: str, expected: int, actual: int) -> None:
+        self.thread_id = thread_id
+        self.branch_id = branch_id
+        self.expected = expected
+        self.actual = actual
+        super().__init__(
+            f"Thread {thread_id!r}, branch {branch_id!r} was expected at event {expected} and is "
+            f"at {actual}: another run or person wrote to it; load it again"
+        )
+
+
+class DamagedStoreError(StateStoreError):
+    """What is stored cannot be read as what was written."""
+
+    def __init__(self, where: str, problem: str) -> None:
+        self.where = where
+        self.problem = problem
+        super().__init__(f"{where} is damaged: {problem}")
+
+
+class DrawingError(NbgraphError):
+    """A drawing could not be laid out; runs are not affected."""
+
+
+class UnsupportedByEngineError(NbgraphError):
+    """The engine behind a session cannot do what was asked."""
+
+    def __init__(self, engine: str, request: str) -> None:
+        self.engine = engine
+        self.request = request
+        super().__init__(f"{engine} cannot carry out {request!r}")
+
+
+class IntegrationNotInstalledError(NbgraphError, ImportError):
+    """An optional package is missing."""
+
+    def __init__(self, package: str, extra: str) -> None:
+        self.package = package
+        self.extra = extra
+        super().__init__(
+            f"{package!r} is not installed; in nbgraph's checkout: "
+            f'python -m pip install ".[{extra}]"'
+        )

@@ -1,0 +1,1 @@
+"""JSON Schema to a field tree and back to an answer; no widget in here."""

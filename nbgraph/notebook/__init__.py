@@ -1,0 +1,1 @@
+"""Widgets and displays: the one package that imports ipywidgets, anywidget and IPython."""

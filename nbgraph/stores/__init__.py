@@ -1,0 +1,1 @@
+"""State stores: one file each, one conformance suite for all."""
