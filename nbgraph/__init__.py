@@ -1,1 +1,99 @@
-"""Human-in-the-loop graphs inside Jupyter."""
+"""Human-in-the-loop graphs inside Jupyter: draw, run, pause, answer in a form, fork.
+
+What needs Jupyter, graphviz or a database is imported when it is first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from nbgraph.core.answers import UNSET
+from nbgraph.core.context import NodeContext
+from nbgraph.core.events import Interrupt
+from nbgraph.core.flow import branch, join, when
+from nbgraph.core.graph import Graph, GraphResult
+from nbgraph.core.interrupts import GraphInterrupt, interrupt
+from nbgraph.core.node import END, START, Command, Node, Send, node
+from nbgraph.core.reducers import Replace, add, merge_dict, replace
+from nbgraph.core.requests import Resume
+from nbgraph.core.schema import BaseState
+from nbgraph.stores.memory import InMemoryStateStore
+
+if TYPE_CHECKING:
+    from nbgraph.draw.drawing import Drawing
+    from nbgraph.notebook.display import draw
+    from nbgraph.notebook.fork_view import compare
+    from nbgraph.notebook.form import Form
+    from nbgraph.notebook.panel import Panel
+    from nbgraph.notebook.play import play
+    from nbgraph.session import Session, open_session
+    from nbgraph.stores.sqlite import SQLiteStateStore
+
+__all__ = [
+    "END",
+    "START",
+    "UNSET",
+    "BaseState",
+    "Command",
+    "Drawing",
+    "Form",
+    "Graph",
+    "GraphInterrupt",
+    "GraphResult",
+    "InMemoryStateStore",
+    "Interrupt",
+    "Node",
+    "NodeContext",
+    "Panel",
+    "Replace",
+    "Resume",
+    "SQLiteStateStore",
+    "Send",
+    "Session",
+    "add",
+    "branch",
+    "compare",
+    "draw",
+    "interrupt",
+    "join",
+    "merge_dict",
+    "node",
+    "open_session",
+    "play",
+    "replace",
+    "when",
+]
+__version__ = "0.1.0"
+
+_LAZY = {
+    "Drawing": "nbgraph.draw.drawing",
+    "Form": "nbgraph.notebook.form",
+    "Panel": "nbgraph.notebook.panel",
+    "SQLiteStateStore": "nbgraph.stores.sqlite",
+    "Session": "nbgraph.session",
+    "compare": "nbgraph.notebook.fork_view",
+    "draw": "nbgraph.notebook.display",
+    "open_session": "nbgraph.session",
+    "play": "nbgraph.notebook.play",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(_LAZY[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+def _graph_bundle(graph: Graph, **options: Any) -> dict[str, Any]:
+    """Return what a graph shows in a cell; the runtime itself knows no drawing."""
+    from nbgraph.draw.drawing import Drawing
+
+    return Drawing(graph.shape)._repr_mimebundle_(**options)
+
+
+Graph.show_in_cell = staticmethod(_graph_bundle)

@@ -66,6 +66,10 @@ class Folding(Protocol):
         """Return the state as JSON."""
         ...
 
+    def view(self, state: Mapping[str, Any]) -> Any:
+        """Return the state as its users have it: an instance of its type, or a dict."""
+        ...
+
 
 class Driver(Protocol):
     """One branch of one thread of any engine."""

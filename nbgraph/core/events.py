@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -30,6 +30,7 @@ __all__ = [
     "Interrupt",
     "LiveEvent",
     "OnceRecorded",
+    "Route",
     "RunFailed",
     "RunFinished",
     "RunPaused",
@@ -105,6 +106,13 @@ class TaskSpec(Record):
     """One node to run in a superstep; `payload` is laid over the state for this task only."""
 
     task_id: str
+    node: str
+    payload: dict[str, Json] | None = None
+
+
+class Route(Record):
+    """Where a node leads by its own word; `node` is a node's name or `END`."""
+
     node: str
     payload: dict[str, Json] | None = None
 
@@ -189,7 +197,7 @@ class TaskFinished(_Event):
     node: str  # pyright: ignore[reportIncompatibleVariableOverride] - narrower, and frozen
     update: dict[str, Json] = Field(default_factory=dict[str, Json])
     replaced: tuple[str, ...] = ()
-    routes: tuple[TaskSpec, ...] | None = None
+    routes: tuple[Route, ...] | None = None
     cache: dict[str, Json] = Field(default_factory=dict[str, Json])
     started: float = 0.0
     duration: float = 0.0
@@ -382,17 +390,9 @@ def decode_events(body: str, *, branch_id: str, first: int, where: str) -> list[
 
 
 def stamped(event: Event, *, branch_id: str, sequence: int) -> Event:
-    """Return the event with its place in a log."""
-    return event.model_copy(update={"branch_id": branch_id, "sequence": sequence})
-
-
-def placed(
-    interrupt: Interrupt, event: TaskInterrupted | AnswerRefused, problems: Mapping[str, str]
-) -> Interrupt:
-    """Return the question as `event` asks it, with the problems of an earlier answer."""
-    update = {
-        "asked": event.sequence,
-        "created_at": event.created_at,
-        "problems": dict(problems),
-    }
-    return interrupt.model_copy(update=update)
+    """Return the event with its place in a log; the questions it asks know it too."""
+    update: dict[str, Any] = {"branch_id": branch_id, "sequence": sequence}
+    if isinstance(event, TaskInterrupted):
+        asked = {"asked": sequence, "created_at": event.created_at}
+        update["interrupts"] = tuple(item.model_copy(update=asked) for item in event.interrupts)
+    return event.model_copy(update=update)

@@ -1,0 +1,60 @@
+"""How two states differ, by path."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from nbgraph.core.values import same
+
+__all__ = ["Comparison", "Difference", "compare_states"]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One path at which two states differ; a side that has nothing there holds None.
+
+    `sign`: `"+"` only the second has it, `"-"` only the first, `"~"` both, and they differ.
+    """
+
+    path: str
+    sign: Literal["+", "-", "~"]
+    first: Any
+    second: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """How two states differ, and at how many paths they are the same."""
+
+    differences: tuple[Difference, ...]
+    same: int
+
+    def __str__(self) -> str:
+        lines = [
+            f"{item.sign} {item.path}  {item.first!r} -> {item.second!r}"
+            for item in self.differences
+        ]
+        return "\n".join([*lines, f"{len(lines)} differ, {self.same} the same"])
+
+
+def compare_states(first: Mapping[str, Any], second: Mapping[str, Any]) -> Comparison:
+    """Return how two states differ, given as JSON, by JSON Pointer."""
+    found = list(_walked(first, second, ""))
+    differences = tuple(item for item in found if item is not None)
+    return Comparison(differences, len(found) - len(differences))
+
+
+def _walked(first: Any, second: Any, path: str) -> Iterator[Difference | None]:
+    if isinstance(first, Mapping) and isinstance(second, Mapping):
+        for key in dict.fromkeys((*first, *second)):  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType] - JSON
+            here = f"{path}/{str(key).replace('~', '~0').replace('/', '~1')}"  # pyright: ignore[reportUnknownArgumentType]
+            if key not in second:
+                yield Difference(here, "-", first[key], None)
+            elif key not in first:
+                yield Difference(here, "+", None, second[key])
+            else:
+                yield from _walked(first[key], second[key], here)
+    else:
+        yield None if same(first, second) else Difference(path, "~", first, second)

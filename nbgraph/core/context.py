@@ -1,0 +1,114 @@
+"""What a running node can ask of its run."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import time
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from nbgraph.core.events import TaskEmitted
+from nbgraph.errors import ContextNotProvidedError
+
+__all__ = ["NOT_PROVIDED", "NodeContext", "Port"]
+
+NOT_PROVIDED = object()
+"""Stands for a context that the call did not pass; None is a context."""
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """How a task reaches its run: it can say something, and have a fact recorded."""
+
+    loop: asyncio.AbstractEventLoop
+    say: Callable[[TaskEmitted], None]
+    record_once: Callable[[str, str, Any], Coroutine[Any, Any, None]]
+    """Takes task id, key and value, and ends when they are recorded."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeContext:
+    """A node's second parameter: where it runs, and what it may keep.
+
+    Attributes
+    ----------
+    graph_name, node, thread_id, branch_id, task_id, run_id : str
+        Where the task runs.
+    step : int
+        Number of the superstep in this call, from 0.
+    cache : dict
+        Values the node keeps for its next run after a pause; JSON.
+    """
+
+    graph_name: str
+    node: str
+    run_id: str
+    thread_id: str
+    branch_id: str
+    step: int
+    task_id: str
+    cache: dict[str, Any]
+    given: Any = field(repr=False)
+    recorded: Mapping[str, Any] = field(repr=False)
+    port: Port = field(repr=False)
+    _used: set[str] = field(default_factory=set[str], repr=False)
+
+    @property
+    def context(self) -> Any:
+        """What the call passed as `context=`; it is never stored.
+
+        Raises
+        ------
+        ContextNotProvidedError
+            If the call passed none.
+        """
+        if self.given is NOT_PROVIDED:
+            raise ContextNotProvidedError(self.node)
+        return self.given
+
+    def emit(self, data: Any) -> None:
+        """Show `data` to whoever watches the run; it is not stored."""
+        self.port.say(TaskEmitted(self.task_id, self.node, "custom", data, time.time()))
+
+    def once(self, key: str, function: Callable[[], Any]) -> Any:
+        """Return `function()`, computed once however often the node runs for this task.
+
+        The result is recorded before it is returned. In an async node, pass an async function and
+        await: `await ctx.once("price", fetch_price)`.
+
+        Raises
+        ------
+        ValueError
+            If the key was used before in this run of the node.
+        TypeError
+            If an async node passes a function that is not async.
+        """
+        if key in self._used:
+            raise ValueError(f"ctx.once was called twice with the key {key!r} in one run")
+        self._used.add(key)
+        if inspect.iscoroutinefunction(function):
+            return self._once_async(key, function)
+        if _on(self.port.loop):
+            raise TypeError(f"In an async node, await ctx.once({key!r}, async_function)")
+        if key in self.recorded:
+            return self.recorded[key]
+        value = function()
+        recording = self.port.record_once(self.task_id, key, value)
+        asyncio.run_coroutine_threadsafe(recording, self.port.loop).result()
+        return value
+
+    async def _once_async(self, key: str, function: Callable[[], Any]) -> Any:
+        if key in self.recorded:
+            return self.recorded[key]
+        value = await function()
+        await self.port.record_once(self.task_id, key, value)
+        return value
+
+
+def _on(loop: asyncio.AbstractEventLoop) -> bool:
+    try:
+        return asyncio.get_running_loop() is loop
+    except RuntimeError:
+        return False

@@ -1,0 +1,265 @@
+"""How nodes follow one another: `START >> a`, `a >> when(...)`, `join(b, c) >> d`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from nbgraph.core.node import END, Node, _End, _Start  # pyright: ignore[reportPrivateUsage] - their types
+from nbgraph.errors import GraphConfigError
+
+__all__ = ["Branch", "Join", "Path", "Structure", "Target", "branch", "build", "join", "when"]
+
+Target = Node | _End
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A choice made on the state when a node has finished. Made by `branch` and `when`."""
+
+    router: Callable[[Any], Any]
+    mapping: Mapping[Hashable, Target]
+    ref: str | None = None
+    boolean: bool = False
+
+
+def branch(
+    router: Callable[[Any], Hashable], mapping: Mapping[Any, Target], *, ref: str | None = None
+) -> Branch:
+    """Lead to `mapping[router(state)]`.
+
+    Raises
+    ------
+    GraphConfigError
+        If the mapping is empty or a target is no node and not END.
+    """
+    if not mapping:
+        raise GraphConfigError("branch needs a mapping from what the router returns to nodes")
+    for target in mapping.values():
+        _check_target(target)
+    return Branch(router, dict(mapping), ref)
+
+
+def when(predicate: Callable[[Any], bool], target: Target, *, otherwise: Target = END) -> Branch:
+    """Lead to `target` when `predicate(state)` is True, to `otherwise` when it is False.
+
+    Raises
+    ------
+    GraphConfigError
+        If a target is no node and not END.
+    """
+    for item in (target, otherwise):
+        _check_target(item)
+    return Branch(predicate, {True: target, False: otherwise}, boolean=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """Several nodes that must all have finished. Made by `join`."""
+
+    sources: tuple[Node, ...]
+
+    @property
+    def name(self) -> str:
+        """The join's name: its sources."""
+        return "+".join(source.name for source in self.sources)
+
+    def __rshift__(self, target: Target) -> Path:
+        return Path.between(self, target)
+
+
+def join(*sources: Node) -> Join:
+    """Wait for all `sources`, whatever the length of the ways to them: `join(b, c) >> d`.
+
+    A source that arrives twice counts once; a new turn starts empty.
+
+    Raises
+    ------
+    GraphConfigError
+        If there are fewer than two different nodes.
+    """
+    if len({id(source) for source in sources}) < 2:
+        raise GraphConfigError(f"join waits for two or more different nodes, got {sources!r}")
+    for source in sources:
+        _check_target(source)
+    return Join(sources)
+
+
+@dataclass(frozen=True, slots=True)
+class _Transition:
+    source: _Start | Node | Join
+    targets: tuple[Target, ...] = ()
+    choice: Branch | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """One or more transitions written in a row: `START >> a >> b >> END`."""
+
+    transitions: tuple[_Transition, ...]
+
+    @classmethod
+    def between(cls, source: _Start | Node | Join, target: Any) -> Path:
+        """Return the way from a source to a node, END, a list of nodes, or a branch.
+
+        Raises
+        ------
+        GraphConfigError
+            If the target is none of these.
+        """
+        if isinstance(target, Branch):
+            if isinstance(source, _Start | Join):
+                raise GraphConfigError(f"{source!r} leads to nodes; put the branch after a node")
+            return cls((_Transition(source, choice=target),))
+        targets: Sequence[Any] = target if isinstance(target, list | tuple) else (target,)
+        if not targets:
+            raise GraphConfigError("A list of targets needs at least one node")
+        for item in targets:
+            _check_target(item)
+        return cls((_Transition(source, tuple(targets)),))
+
+    def __rshift__(self, target: Any) -> Path:
+        last = self.transitions[-1].targets
+        if len(last) != 1 or not isinstance(last[0], Node):
+            raise GraphConfigError("Only a single node can be followed; write a new item for it")
+        return Path((*self.transitions, *Path.between(last[0], target).transitions))
+
+
+def _check_target(target: Any) -> None:
+    if not (isinstance(target, Node) or target is END):
+        raise GraphConfigError(f"A flow leads to nodes and END, got {target!r}; is @node missing?")
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """A checked flow, by names."""
+
+    nodes: Mapping[str, Node] = field(default_factory=dict[str, Node])
+    starts: tuple[str, ...] = ()
+    edges: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    branches: Mapping[str, Branch] = field(default_factory=dict[str, Branch])
+    joins: Mapping[str, tuple[tuple[str, ...], str]] = field(
+        default_factory=dict[str, tuple[tuple[str, ...], str]]
+    )
+    gotos: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+
+    def ways(self, name: str) -> Iterator[str]:
+        """Return every node and END that can follow a node."""
+        yield from self.edges.get(name, ())
+        yield from self.gotos.get(name, ())
+        if name in self.branches:
+            yield from (target.name for target in self.branches[name].mapping.values())
+        yield from (target for sources, target in self.joins.values() if name in sources)
+
+
+def build(items: Sequence[Any]) -> Structure:
+    """Return the structure of a flow's items.
+
+    Raises
+    ------
+    GraphConfigError
+        Listing every problem of the flow together.
+    """
+    paths = [_checked_item(item) for item in items]
+    transitions = [part for path in paths for part in path.transitions]
+    problems: list[str] = []
+    nodes = _collected(transitions, problems)
+    structure = _structure(transitions, nodes, problems)
+    problems += _unreachable(structure)
+    if problems:
+        listed = "\n".join(f"- {problem}" for problem in problems)
+        raise GraphConfigError(f"The flow has problems:\n{listed}")
+    return structure
+
+
+def _checked_item(item: Any) -> Path:
+    if not isinstance(item, Path):
+        raise GraphConfigError(f"A flow is made of items like `a >> b`, got {item!r}")
+    return item
+
+
+def _collected(transitions: Sequence[_Transition], problems: list[str]) -> dict[str, Node]:
+    nodes: dict[str, Node] = {}
+
+    def collect(found: Any) -> None:
+        if not isinstance(found, Node):
+            return
+        known = nodes.setdefault(found.name, found)
+        if known is not found:
+            problems.append(f"two nodes are named {found.name!r}")
+            return
+        for target in found.goto:
+            if isinstance(target, Node) and target.name not in nodes:
+                collect(target)
+            elif isinstance(target, Node) and nodes[target.name] is not target:
+                problems.append(f"two nodes are named {target.name!r}")
+
+    for part in transitions:
+        sources = part.source.sources if isinstance(part.source, Join) else (part.source,)
+        mapped = part.choice.mapping.values() if part.choice else ()
+        for found in (*sources, *part.targets, *mapped):
+            collect(found)
+    return nodes
+
+
+def _structure(
+    transitions: Sequence[_Transition], nodes: Mapping[str, Node], problems: list[str]
+) -> Structure:
+    starts: list[str] = []
+    edges: dict[str, tuple[str, ...]] = {}
+    branches: dict[str, Branch] = {}
+    joins: dict[str, tuple[tuple[str, ...], str]] = {}
+    started = 0
+    for part in transitions:
+        names = tuple(target.name for target in part.targets)
+        match part.source:
+            case Join(sources=sources, name=name):
+                if name in joins or names[0] == END.name:
+                    problems.append(f"join({name}) must lead to one node, once")
+                joins[name] = (tuple(source.name for source in sources), names[0])
+            case Node(name=name):
+                if name in edges or name in branches:
+                    problems.append(f"{name!r} has two transitions; use a list, a branch or goto")
+                elif part.choice is not None:
+                    branches[name] = part.choice
+                else:
+                    edges[name] = names
+            case _:
+                started += 1
+                starts.extend(names)
+    if started != 1 or END.name in starts:
+        problems.append("a flow has exactly one START item, which leads to nodes: START >> a")
+    gotos = {name: _goto_names(found, nodes, problems) for name, found in nodes.items() if found.goto}
+    return Structure(dict(nodes), tuple(starts), edges, branches, joins, gotos)
+
+
+def _goto_names(
+    found: Node, nodes: Mapping[str, Node], problems: list[str]
+) -> tuple[str, ...]:
+    names: list[str] = []
+    for target in found.goto:
+        name = target if isinstance(target, str) else target.name
+        if name not in nodes and name != END.name:
+            problems.append(f"{found.name!r} declares goto {name!r}, which is no node of the flow")
+        names.append(name)
+    return tuple(names)
+
+
+def _unreachable(structure: Structure) -> list[str]:
+    seen: set[str] = set()
+    waiting = list(structure.starts)
+    while waiting:
+        name = waiting.pop()
+        if name not in seen and name in structure.nodes:
+            seen.add(name)
+            waiting.extend(structure.ways(name))
+    problems = [f"{name!r} cannot be reached" for name in structure.nodes if name not in seen]
+    problems += [
+        f"{name!r} leads nowhere; add `{name} >> END`"
+        for name in structure.nodes
+        if not any(True for _ in structure.ways(name))
+    ]
+    return problems
+
+

@@ -1,0 +1,138 @@
+"""Whether text has a format or a pattern of JSON Schema: our own checkers, always the same ones.
+
+What happens to be installed does not decide. Patterns run in pydantic-core's regular expression
+engine, whose time is linear in the text.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal, localcontext
+from ipaddress import IPv4Address, IPv6Address
+from typing import Any
+
+from pydantic import AnyUrl, TypeAdapter, ValidationError
+from pydantic_core import SchemaError, SchemaValidator, core_schema
+
+__all__ = [
+    "DECIMAL",
+    "FORMATS",
+    "format_problem",
+    "is_multiple",
+    "pattern_matches",
+    "pattern_works",
+]
+
+_MAX_TEXT = 100_000
+_MAX_DIGITS = 5_000
+_CLOCK = r"\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?"
+_ZONE = r"([Zz]|[+-]\d{2}:?\d{2})?"
+DECIMAL = r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,6})?"
+"""How a decimal number is written."""
+_LABEL = r"[^\W_]([\w-]{0,61}[^\W_])?"
+_LOCAL = r"[\w!#$%&'*+/=?^`{|}~.-]{1,64}"
+
+
+def format_problem(name: str, text: str) -> str | None:
+    """Return what is wrong with `text` as a `name`, in plain words, or None.
+
+    A format that is not in `FORMATS` is not checked.
+    """
+    check = FORMATS.get(name)
+    if check is None or check(text):
+        return None
+    return _PROBLEMS[name]
+
+
+def pattern_works(pattern: str) -> bool:
+    """Return whether the engine takes the pattern; one it refuses is shown, not checked."""
+    return _compiled(pattern) is not None
+
+
+def pattern_matches(pattern: str, text: str) -> bool:
+    """Return whether `pattern` is found in `text`; True for a pattern the engine refuses."""
+    validator = _compiled(pattern)
+    if validator is None:
+        return True
+    return len(text) <= _MAX_TEXT and validator.isinstance_python(text)
+
+
+def is_multiple(number: Decimal, step: Decimal) -> bool:
+    """Return whether a number is a whole multiple of a step, exactly."""
+    if not step or not number:
+        return True
+    span = abs(number.adjusted() - step.adjusted())
+    if span > _MAX_DIGITS:
+        return step < number
+    with localcontext() as context:
+        context.prec = span + len(number.as_tuple().digits) + len(step.as_tuple().digits) + 2
+        return not number % step
+
+
+@functools.lru_cache(maxsize=512)
+def _compiled(pattern: str) -> SchemaValidator | None:
+    try:
+        return SchemaValidator(core_schema.str_schema(pattern=pattern, regex_engine="rust-regex"))
+    except (SchemaError, UnicodeEncodeError):
+        return None
+
+
+@functools.cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
+def _shaped(shape: str, kind: Any) -> Callable[[str], bool]:
+    """Return a check that text has a shape and is read by pydantic as `kind`."""
+    expression = re.compile(shape, re.ASCII)
+
+    def check(text: str) -> bool:
+        if len(text) > _MAX_TEXT or expression.fullmatch(text) is None:
+            return False
+        try:
+            _adapter(kind).validate_python(text)
+        except ValidationError:
+            return False
+        return True
+
+    return check
+
+
+def _email(text: str) -> bool:
+    local, at, domain = text.rpartition("@")
+    if not at or len(text) > 254 or local.startswith(".") or local.endswith(".") or ".." in local:
+        return False
+    return bool(re.fullmatch(_LOCAL, local) and re.fullmatch(rf"{_LABEL}(\.{_LABEL})+", domain))
+
+
+FORMATS: dict[str, Callable[[str], bool]] = {
+    "date": _shaped(r"\d{4}-\d{2}-\d{2}", date),
+    "date-time": _shaped(rf"\d{{4}}-\d{{2}}-\d{{2}}[Tt ]{_CLOCK}{_ZONE}", datetime),
+    "time": _shaped(rf"{_CLOCK}{_ZONE}", time),
+    "decimal": lambda text: re.fullmatch(DECIMAL, text, re.ASCII) is not None,
+    "duration": _shaped(r"[+-]?P[\dTYMWDHS.,]+", timedelta),
+    "email": _email,
+    "uri": _shaped(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"{}|\\^`]+", AnyUrl),
+    "uuid": lambda text: (
+        re.fullmatch(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}", text) is not None
+    ),
+    "ipv4": _shaped(r"[\d.]+", IPv4Address),
+    "ipv6": _shaped(r"[0-9A-Fa-f:.]+", IPv6Address),
+}
+"""The formats that are checked, each with its check."""
+
+_PROBLEMS = {
+    "date": "Not a date. For example 2026-11-29",
+    "date-time": "Not a date and time. For example 2026-11-29T12:04:00+01:00",
+    "time": "Not a time of day. For example 12:04:00",
+    "decimal": "Not a number. Use a point: 180.00",
+    "duration": "Not a duration. For example PT1H30M",
+    "email": "Not an e-mail address. For example name@shop.example",
+    "uri": "Not a web address. For example https://shop.example/lamp",
+    "uuid": "Not a UUID. For example 123e4567-e89b-12d3-a456-426614174000",
+    "ipv4": "Not an IPv4 address. For example 192.0.2.1",
+    "ipv6": "Not an IPv6 address. For example 2001:db8::1",
+}

@@ -1,0 +1,547 @@
+"""A graph: a state schema, a flow of nodes, and the calls that run it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+from uuid import uuid4
+
+from pydantic import BaseModel
+
+from nbgraph.core.compare import Comparison, compare_states
+from nbgraph.core.context import NOT_PROVIDED
+from nbgraph.core.driver import EdgeShape, NodeShape, Shape
+from nbgraph.core.events import Event, Interrupt, LiveEvent, RunFailed
+from nbgraph.core.flow import Structure, build
+from nbgraph.core.loop import iterate, run_sync
+from nbgraph.core.node import START
+from nbgraph.core.opening import check_breakpoints
+from nbgraph.core.position import Position
+from nbgraph.core.requests import Continue, Edit, Fork, Resume, SetBreakpoints, Start
+from nbgraph.core.schema import StateSchema
+from nbgraph.core.store import BranchRecord, StateStore
+from nbgraph.core.thread import Thread
+from nbgraph.errors import (
+    GraphConfigError,
+    NodeFailedError,
+    ResumeError,
+    UnknownThreadError,
+)
+
+__all__ = ["Graph", "GraphResult"]
+
+Names = Iterable[str] | str | None
+
+
+@dataclass(frozen=True, slots=True)
+class GraphResult:
+    """Where a call left its thread.
+
+    Attributes
+    ----------
+    state : Any
+        The state: an instance of the state type, or a dict.
+    step : int
+        How many supersteps the call ran.
+    data : dict
+        The state as JSON.
+    thread_id : str
+        The thread.
+    checkpoint_id : str or None
+        Id of the last recorded event; None without a store.
+    status : "completed" or "interrupted"
+        Whether the thread waits.
+    interrupts : dict of str to Interrupt
+        What it waits for; empty at a breakpoint.
+    """
+
+    state: Any
+    step: int
+    data: dict[str, Any]
+    thread_id: str
+    checkpoint_id: str | None
+    status: Literal["completed", "interrupted"]
+    interrupts: dict[str, Interrupt] = field(default_factory=dict[str, Interrupt])
+
+
+class Graph:
+    """A definition that can be run, drawn and stored: it holds no thread and no state.
+
+    Parameters
+    ----------
+    state_schema : type
+        A pydantic model, a TypedDict, or `dict`. A field's reducer is declared with its type,
+        `items: Annotated[list[str], add]`.
+    name : str
+        Shown with its threads.
+    max_steps : int
+        Supersteps one call may run.
+    timeout : float, optional
+        Seconds the supersteps of one call may take together.
+    state_store : StateStore, optional
+        Where threads are kept. A graph that asks needs one, here or in the call.
+    interrupt_before, interrupt_after : list of str or "*"
+        Nodes to pause at. A call's own lists replace these, and are remembered for the branch.
+
+    Raises
+    ------
+    GraphConfigError
+        If the schema or an option cannot be used.
+    """
+
+    def __init__(
+        self,
+        state_schema: Any,
+        *,
+        name: str = "graph",
+        max_steps: int = 25,
+        timeout: float | None = None,
+        state_store: StateStore | None = None,
+        interrupt_before: Names = None,
+        interrupt_after: Names = None,
+    ) -> None:
+        if not name.strip():
+            raise GraphConfigError("A graph's name needs something in it")
+        if max_steps < 1:
+            raise GraphConfigError(f"max_steps is 1 or more, got {max_steps!r}")
+        self.name = name
+        self.max_steps = max_steps
+        self.timeout = timeout
+        self.state_schema = state_schema
+        self.state_store = state_store
+        self.interrupt_before = _names(interrupt_before) or ()
+        self.interrupt_after = _names(interrupt_after) or ()
+        self.schema = StateSchema(state_schema)
+        self._structure: Structure | None = None
+
+    def flow(self, *items: Any) -> Graph:
+        """Say how the nodes follow one another, once; return the graph.
+
+        Parameters
+        ----------
+        *items : flow items
+            `START >> a`, `a >> b`, `a >> [b, c]`, `a >> when(...)`, `a >> branch(...)`,
+            `join(b, c) >> d`, `d >> END`; items may be written in a row: `START >> a >> b`.
+
+        Raises
+        ------
+        GraphConfigError
+            Listing every problem of the flow together.
+        """
+        if self._structure is not None:
+            raise GraphConfigError(f"Graph {self.name!r} has its flow already")
+        if not items:
+            raise GraphConfigError("A flow needs items; begin with START >> a")
+        structure = build(items)
+        try:
+            check_breakpoints(structure, (*self.interrupt_before, *self.interrupt_after))
+        except ResumeError as error:
+            raise GraphConfigError(str(error)) from error
+        self._structure = structure
+        return self
+
+    @property
+    def structure(self) -> Structure:
+        """The checked flow.
+
+        Raises
+        ------
+        GraphConfigError
+            If `flow` was not called yet.
+        """
+        if self._structure is None:
+            raise GraphConfigError(f"Graph {self.name!r} has no flow yet; call .flow(START >> a)")
+        return self._structure
+
+    @functools.cached_property
+    def shape(self) -> Shape:
+        """The structure as it is drawn."""
+        structure = self.structure
+        nodes = tuple(
+            NodeShape(node.name, node.label or node.name, node.description)
+            for node in structure.nodes.values()
+        )
+        return Shape(self.name, nodes, tuple(_edges(structure)), self.schema.json_schema())
+
+    async def ainvoke(
+        self,
+        initial_state: Mapping[str, Any] | BaseModel | None = None,
+        *,
+        thread_id: str | None = None,
+        branch_id: str = "main",
+        resume: Resume | None = None,
+        state_store: StateStore | None = None,
+        context: Any = NOT_PROVIDED,
+        interrupt_before: Names = None,
+        interrupt_after: Names = None,
+    ) -> GraphResult:
+        """Run a thread to its end or its next pause, on the caller's loop.
+
+        Parameters
+        ----------
+        initial_state : dict or model, optional
+            Input of a turn: named fields, or a whole state. Without it and without `resume`, an
+            unfinished thread goes on.
+        thread_id : str, optional
+            Which thread; needed with a store.
+        branch_id : str
+            Which branch of it.
+        resume : Resume, optional
+            Answers what the thread asks.
+        state_store : StateStore, optional
+            Instead of the graph's own.
+        context : object, optional
+            What nodes find as `ctx.context`; it is never stored.
+        interrupt_before, interrupt_after : list of str or "*", optional
+            Nodes to pause at from now on; None keeps what the branch has, `[]` clears it.
+
+        Returns
+        -------
+        GraphResult
+
+        Raises
+        ------
+        GraphConfigError
+            If the call does not fit the graph, for example a thread_id is missing.
+        TypeError
+            If `resume` is no `Resume`, or comes together with an input.
+        ResumeError
+            If the call does not fit where the thread stands; nothing is recorded then.
+        StateUpdateError, StateStoreError
+            If the input does not fit the state, or cannot be kept.
+        Exception
+            What a node raised, as it raised it.
+        """
+        options = _Call(
+            thread_id, branch_id, resume, state_store, context, interrupt_before, interrupt_after
+        )
+        thread, stream = self._call(initial_state, options)
+        steps = 0
+        last: Event | LiveEvent | None = None
+        async with aclosing(stream) as happening:
+            async for event in happening:
+                last = event
+                steps += getattr(event, "type", "") == "superstep_finished"
+        if isinstance(last, RunFailed):
+            raise last.exception or NodeFailedError(self.name, last.error.type, last.error.message)
+        return self.result_of(await thread.position(), thread, steps)
+
+    def invoke(
+        self, initial_state: Mapping[str, Any] | BaseModel | None = None, **options: Any
+    ) -> GraphResult:
+        """Run a thread to its end or its next pause, and wait for it; also in a notebook cell.
+
+        Takes the options of `ainvoke`, returns what it returns and raises what it raises.
+        """
+        return run_sync(self.ainvoke(initial_state, **options))
+
+    async def astream(
+        self,
+        initial_state: Mapping[str, Any] | BaseModel | None = None,
+        *,
+        thread_id: str | None = None,
+        branch_id: str = "main",
+        resume: Resume | None = None,
+        state_store: StateStore | None = None,
+        context: Any = NOT_PROVIDED,
+        interrupt_before: Names = None,
+        interrupt_after: Names = None,
+    ) -> AsyncGenerator[Event | LiveEvent, None]:
+        """Run a thread as `ainvoke` does, and yield what happens; leaving the loop ends the run.
+
+        Recorded events come after they are recorded, live ones as they happen. What a node raised
+        is raised after the `RunFailed` event.
+        """
+        options = _Call(
+            thread_id, branch_id, resume, state_store, context, interrupt_before, interrupt_after
+        )
+        _, stream = self._call(initial_state, options)
+        async with aclosing(stream) as happening:
+            async for event in happening:
+                yield event
+                if isinstance(event, RunFailed) and event.exception is not None:
+                    raise event.exception
+
+    def stream(
+        self, initial_state: Mapping[str, Any] | BaseModel | None = None, **options: Any
+    ) -> Generator[Event | LiveEvent]:
+        """Run a thread as `invoke` does, and yield what happens; takes the options of `astream`."""
+        return iterate(self.astream(initial_state, **options))
+
+    def _call(
+        self, given: Mapping[str, Any] | BaseModel | None, options: _Call
+    ) -> tuple[Thread, AsyncGenerator[Event | LiveEvent, None]]:
+        store = options.state_store or self.state_store
+        thread = self.thread(
+            options.checked_thread_id(given, store),
+            branch_id=options.branch_id,
+            state_store=store,
+            context=options.context,
+        )
+        return thread, _sent(thread, options.breakpoints(), options.request(given))
+
+    def thread(
+        self,
+        thread_id: str,
+        *,
+        branch_id: str = "main",
+        state_store: StateStore | None = None,
+        context: Any = NOT_PROVIDED,
+    ) -> Thread:
+        """Return the handle of one branch of one thread."""
+        store = state_store or self.state_store
+        return Thread(self, store, thread_id, branch_id, context=context)
+
+    def result_of(self, position: Position, thread: Thread, steps: int) -> GraphResult:
+        """Return where a thread stands as the result of a call."""
+        return GraphResult(
+            state=self.schema.view(position.state),
+            step=steps,
+            data=self.schema.to_json(position.state),
+            thread_id=thread.thread_id,
+            checkpoint_id=f"{thread.branch_id}:{position.sequence}" if thread.store else None,
+            status="completed" if position.status == "completed" else "interrupted",
+            interrupts=dict(position.pending),
+        )
+
+    def check_position(self, position: Position) -> None:
+        """Refuse a thread whose unfinished tasks are of nodes this graph does not have.
+
+        Raises
+        ------
+        ResumeError
+            Naming them.
+        """
+        missing = sorted({task.node for task in position.tasks} - set(self.structure.nodes))
+        if missing:
+            raise ResumeError(
+                f"The thread waits in {', '.join(map(repr, missing))}, which graph {self.name!r} "
+                "does not have any more; bring the node back, or fork the thread at an earlier event"
+            )
+
+    async def exists(self, thread_id: str, *, state_store: StateStore | None = None) -> bool:
+        """Return whether the thread is in the store."""
+        return bool(await self._stored(thread_id, state_store=state_store).events())
+
+    async def history(
+        self, thread_id: str, *, branch_id: str = "main", state_store: StateStore | None = None
+    ) -> Sequence[Event]:
+        """Return all that happened, in order: events with `id sequence type node created_at`.
+
+        Raises
+        ------
+        UnknownThreadError
+            If the thread or branch does not exist.
+        """
+        events = await self._stored(thread_id, branch_id, state_store).events()
+        if not events:
+            raise UnknownThreadError(thread_id, branch_id)
+        return events
+
+    async def branches(
+        self, thread_id: str, *, state_store: StateStore | None = None
+    ) -> Sequence[BranchRecord]:
+        """Return the thread's branches other than main, oldest first."""
+        store = self._stored(thread_id, state_store=state_store).store
+        assert store is not None
+        return await store.branches(thread_id)
+
+    async def load(
+        self,
+        thread_id: str,
+        *,
+        at: int | None = None,
+        branch_id: str = "main",
+        state_store: StateStore | None = None,
+    ) -> dict[str, Any]:
+        """Return the state as JSON, now or after event `at`.
+
+        Raises
+        ------
+        UnknownThreadError
+            If the thread or branch does not exist.
+        StateUpdateError
+            If `at` is no event of the branch.
+        """
+        position = await self._stored(thread_id, branch_id, state_store).position(at)
+        return self.schema.to_json(position.state)
+
+    async def position(
+        self,
+        thread_id: str,
+        *,
+        at: int | None = None,
+        branch_id: str = "main",
+        state_store: StateStore | None = None,
+    ) -> Position:
+        """Return where the thread stands, or stood: status, next, step, pending and state."""
+        return await self._stored(thread_id, branch_id, state_store).position(at)
+
+    async def pending(
+        self, thread_id: str, *, branch_id: str = "main", state_store: StateStore | None = None
+    ) -> dict[str, Interrupt]:
+        """Return the questions the thread waits for, by key."""
+        position = await self._stored(thread_id, branch_id, state_store).position()
+        return dict(position.pending)
+
+    async def update_state(
+        self,
+        thread_id: str,
+        values: Mapping[str, Any],
+        *,
+        branch_id: str = "main",
+        state_store: StateStore | None = None,
+    ) -> str:
+        """Change the state through its reducers, and return the id of the event that did.
+
+        Raises
+        ------
+        UnknownThreadError
+            If the thread or branch does not exist.
+        StateUpdateError
+            If a value does not fit.
+        """
+        thread = self._stored(thread_id, branch_id, state_store)
+        await thread.position()
+        return [event async for event in thread.send(Edit(values))][-1].id  # type: ignore[union-attr]
+
+    async def fork(
+        self,
+        thread_id: str,
+        *,
+        from_: int | None = None,
+        name: str | None = None,
+        branch_id: str = "main",
+        update: Mapping[str, Any] | None = None,
+        state_store: StateStore | None = None,
+    ) -> str:
+        """Start a branch from event `from_` (the last one without it), and return its id.
+
+        Raises
+        ------
+        UnknownThreadError
+            If the thread or branch does not exist.
+        StateUpdateError
+            If `from_` is no event of the branch, or `update` does not fit.
+        StateStoreError
+            If there is a branch of that name.
+        """
+        thread = self._stored(thread_id, branch_id, state_store)
+        forked = [event async for event in thread.send(Fork(from_, name, update))]
+        return forked[0].branch_id  # type: ignore[union-attr]
+
+    async def compare(
+        self, thread_id: str, a: str, b: str, *, state_store: StateStore | None = None
+    ) -> Comparison:
+        """Return how two branches (`"main"`) or events (`"main:7"`) differ, by path.
+
+        Raises
+        ------
+        UnknownThreadError
+            If the thread or a branch does not exist.
+        """
+        sides: list[dict[str, Any]] = []
+        for address in (a, b):
+            branch_id, _, at = address.rpartition(":") if ":" in address else (address, "", "")
+            number = int(at) if at else None
+            sides.append(
+                await self.load(
+                    thread_id, at=number, branch_id=branch_id, state_store=state_store
+                )
+            )
+        return compare_states(*sides)
+
+    def _stored(
+        self, thread_id: str, branch_id: str = "main", state_store: StateStore | None = None
+    ) -> Thread:
+        if state_store is None and self.state_store is None:
+            raise GraphConfigError(
+                f"Graph {self.name!r} has no state store; pass state_store= here or to Graph"
+            )
+        return self.thread(thread_id, branch_id=branch_id, state_store=state_store)
+
+    show_in_cell: ClassVar[Callable[..., dict[str, Any]] | None] = None
+    """Set from above: returns what a graph shows in a notebook cell, by mime type."""
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
+        if self._structure is None or Graph.show_in_cell is None:
+            return {"text/plain": repr(self)}
+        return Graph.show_in_cell(self, **options)
+
+    def __repr__(self) -> str:
+        nodes = len(self._structure.nodes) if self._structure else 0
+        return f"<Graph {self.name!r}, {nodes} node{'' if nodes == 1 else 's'}>"
+
+
+async def _sent(
+    thread: Thread, breakpoints: SetBreakpoints | None, request: Start | Resume | Continue
+) -> AsyncGenerator[Event | LiveEvent, None]:
+    for each in (breakpoints, request):
+        if each is not None:
+            async with aclosing(thread.send(each)) as happening:
+                async for event in happening:
+                    yield event
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """The options of one call, checked together."""
+
+    thread_id: str | None
+    branch_id: str
+    resume: Any
+    state_store: StateStore | None
+    context: Any
+    interrupt_before: Names
+    interrupt_after: Names
+
+    def checked_thread_id(self, given: Any, store: StateStore | None) -> str:
+        if self.resume is not None and not isinstance(self.resume, Resume):
+            raise TypeError(f"resume takes a Resume, got {self.resume!r}; pass Resume(answer)")
+        if self.resume is not None and given is not None:
+            raise TypeError("A call takes an input or resume=, not both")
+        if store is not None:
+            if not self.thread_id:
+                raise GraphConfigError("A graph with a state store needs a thread_id")
+            return self.thread_id
+        if self.resume is not None or given is None or self.branch_id != "main":
+            raise GraphConfigError(
+                "Without a state store a call takes an input and runs on branch 'main'; pass "
+                "state_store= to go on with a thread"
+            )
+        return self.thread_id or uuid4().hex
+
+    def breakpoints(self) -> SetBreakpoints | None:
+        if self.interrupt_before is None and self.interrupt_after is None:
+            return None
+        return SetBreakpoints(_names(self.interrupt_before), _names(self.interrupt_after))
+
+    def request(self, given: Any) -> Start | Resume | Continue:
+        if self.resume is not None:
+            return self.resume
+        return Continue() if given is None else Start(given)
+
+
+def _names(given: Names) -> tuple[str, ...] | None:
+    if given is None:
+        return None
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+def _edges(structure: Structure) -> Generator[EdgeShape]:
+    for name in structure.starts:
+        yield EdgeShape(START.name, name)
+    for name in structure.nodes:
+        for target in structure.edges.get(name, ()):
+            yield EdgeShape(name, target)
+        if name in structure.branches:
+            for key, chosen in structure.branches[name].mapping.items():
+                yield EdgeShape(name, chosen.name, "branch", str(key))
+        for target in structure.gotos.get(name, ()):
+            yield EdgeShape(name, target, "goto")
+    for sources, target in structure.joins.values():
+        for source in sources:
+            yield EdgeShape(source, target)

@@ -1,0 +1,142 @@
+"""`interrupt`: a node asks a person, and gets the answer when it runs again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
+
+from nbgraph.core import answers
+from nbgraph.core.events import Interrupt
+from nbgraph.errors import AnswerError, GraphExecutionError
+
+__all__ = ["Frame", "GraphInterrupt", "bound", "interrupt"]
+
+_ID = re.compile(r"[A-Za-z0-9_.-]+")
+
+
+class GraphInterrupt(BaseException):
+    """Raised by `interrupt` to end its task's run until there is an answer.
+
+    It is a `BaseException`, so that a node's `except Exception` lets it through. `problems` is not
+    empty when an answer was there and the question's own type refused it.
+    """
+
+    def __init__(self, question: Interrupt, problems: Mapping[str, str] | None = None) -> None:
+        self.question = question
+        self.problems = dict(problems or {})
+        super().__init__(f"waits for an answer to {question.key!r}")
+
+
+@dataclass(slots=True)
+class Frame:
+    """The task that runs: who it is, the answers it was given, the ids it has used."""
+
+    thread_id: str
+    task_id: str
+    node: str
+    answers: Mapping[str, Any]
+    used: set[str] = field(default_factory=set[str])
+    position: int = 0
+
+    def claim(self, id: str | None) -> str:
+        """Return the id of the next question, once in a run."""
+        if id is None:
+            id, self.position = str(self.position), self.position + 1
+        elif not _ID.fullmatch(id):
+            raise ValueError(f"An interrupt's id is made of letters, digits, _ . and -, got {id!r}")
+        elif id.isdigit():
+            raise ValueError(f"An id of digits only is a position; choose another than {id!r}")
+        if id in self.used:
+            raise GraphExecutionError(
+                f"Node {self.node!r} asked twice with the id {id!r} in one run; give each its own"
+            )
+        self.used.add(id)
+        return id
+
+
+_frame: ContextVar[Frame] = ContextVar("nbgraph_frame")
+
+
+@contextmanager
+def bound(frame: Frame) -> Generator[None]:
+    """Make `frame` the running task's for a block."""
+    token = _frame.set(frame)
+    try:
+        yield
+    finally:
+        _frame.reset(token)
+
+
+def interrupt(
+    payload: Any = None,
+    *,
+    id: str | None = None,
+    message: str | None = None,
+    reason: str = "input_required",
+    response_schema: Any = None,
+) -> Any:
+    """Ask a person, and return the answer.
+
+    The first call ends the task's run: the thread is paused, and `Resume` continues it. The node
+    then runs again from its first line, and this call returns the answer.
+
+    Parameters
+    ----------
+    payload : JSON or model, optional
+        What is shown beside the question.
+    id : str, optional
+        Names the question within its task, of `A-Z a-z 0-9 _ . -` and not digits only. Without it,
+        the question is known by the call's position; name it where calls may be skipped.
+    message : str, optional
+        The question in words.
+    reason : str
+        Why it is asked, for lists and filters.
+    response_schema : type or dict, optional
+        What an answer looks like: a pydantic model, TypedDict, dataclass, any annotation such as
+        `bool` or `Literal["yes", "no"]`, or a JSON Schema dict. With a type, the answer is
+        returned as that type.
+
+    Returns
+    -------
+    Any
+        The answer: of the schema's type, or JSON.
+
+    Raises
+    ------
+    GraphInterrupt
+        While there is no answer. It is a `BaseException`; let it through.
+    RuntimeError
+        Outside a running node.
+    ValueError
+        If the id is malformed, or the payload cannot be kept as JSON.
+    GraphExecutionError
+        If the id was used before in this run of the node.
+    """
+    frame = _frame.get(None)
+    if frame is None:
+        raise RuntimeError("interrupt() works inside a node that a graph runs")
+    id = frame.claim(id)
+    key = f"{frame.task_id}:{id}"
+    schema = answers.publish(response_schema)
+    if schema is not None:
+        answers.remember(frame.thread_id, key, response_schema)
+    question = Interrupt(
+        key=key,
+        id=id,
+        node=frame.node,
+        task_id=frame.task_id,
+        payload=answers.to_json(payload, where=f"payload of {key!r}"),
+        message=message,
+        reason=reason,
+        response_schema=schema,
+    )
+    if key not in frame.answers:
+        raise GraphInterrupt(question)
+    try:
+        return answers.typed(response_schema, frame.answers[key], key)
+    except AnswerError as error:
+        raise GraphInterrupt(question, error.problems) from error

@@ -1,0 +1,129 @@
+"""A branch's log as a run sees it: where it stands, what to add, and one commit at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from nbgraph.core.driver import Folding
+from nbgraph.core.events import (
+    Event,
+    RunFailed,
+    RunFinished,
+    RunPaused,
+    RunStopped,
+    SuperstepFinished,
+    stamped,
+)
+from nbgraph.core.position import Position, advance, fold, superstepped
+from nbgraph.core.store import StateStore
+from nbgraph.errors import UnknownThreadError
+
+__all__ = ["Draft", "Log"]
+
+
+class Draft:
+    """Events that are not recorded yet, and the position they lead to."""
+
+    def __init__(self, position: Position, branch_id: str, folding: Folding) -> None:
+        self.events: list[Event] = []
+        self.position = position
+        self._branch_id = branch_id
+        self._folding = folding
+
+    def add(self, *events: Event) -> None:
+        """Append events."""
+        for event in events:
+            self.position = advance(self.position, self._placed(event), self._folding)
+
+    def finish(self, event: SuperstepFinished, state: Mapping[str, Any]) -> None:
+        """Append the end of a superstep whose merged state is known."""
+        self._placed(event)
+        self.position = superstepped(self.position, self.events[-1], state)  # type: ignore[arg-type]
+
+    def _placed(self, event: Event) -> Event:
+        sequence = self.position.sequence + 1
+        placed = stamped(event, branch_id=self._branch_id, sequence=sequence)
+        self.events.append(placed)
+        return placed
+
+    @property
+    def ends_run(self) -> bool:
+        """Whether the last event is the end of a run."""
+        ends = (RunPaused, RunFinished, RunFailed, RunStopped)
+        return bool(self.events) and isinstance(self.events[-1], ends)
+
+
+class Log:
+    """One branch of one thread: its position, and commits to its store if there is one."""
+
+    def __init__(
+        self,
+        *,
+        graph: str,
+        folding: Folding,
+        store: StateStore | None,
+        thread_id: str,
+        branch_id: str,
+    ) -> None:
+        self.graph = graph
+        self.folding = folding
+        self.store = store
+        self.thread_id = thread_id
+        self.branch_id = branch_id
+        self.position = Position()
+
+    async def load(self) -> Position:
+        """Take up what others recorded, and return where the branch stands.
+
+        A thread that is not in the store yet is new; a branch that is not raises.
+
+        Raises
+        ------
+        UnknownThreadError
+            If the branch does not exist.
+        StateStoreError
+            If what is kept does not fit the state any more, or cannot be read.
+        """
+        if self.store is not None:
+            events = await self.read(after=self.position.sequence)
+            self.position = fold(events, self.folding, self.position)
+        return self.position
+
+    async def read(self, *, after: int = 0, upto: int | None = None) -> Sequence[Event]:
+        """Return recorded events; none for a thread that is new."""
+        if self.store is None:
+            return ()
+        try:
+            return await self.store.events(
+                self.thread_id, self.branch_id, after=after, upto=upto
+            )
+        except UnknownThreadError:
+            if self.branch_id == "main" and not self.position.sequence:
+                return ()
+            raise
+
+    def draft(self, events: Iterable[Event] = ()) -> Draft:
+        """Return a draft that begins with `events`."""
+        draft = Draft(self.position, self.branch_id, self.folding)
+        draft.add(*events)
+        return draft
+
+    async def commit(self, draft: Draft) -> Sequence[Event]:
+        """Record a draft as one commit, and return its events; an empty one records nothing.
+
+        Raises
+        ------
+        ConcurrentRunError
+            If somebody else wrote to the branch since it was loaded.
+        """
+        if draft.events and self.store is not None:
+            await self.store.append(
+                self.thread_id,
+                self.branch_id,
+                draft.events,
+                expected=self.position.sequence,
+                summary=draft.position.summary(self.graph),
+            )
+        self.position = draft.position
+        return draft.events

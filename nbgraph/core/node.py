@@ -1,0 +1,244 @@
+"""Nodes, and what they may return."""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, overload
+
+from pydantic import BaseModel
+
+from nbgraph.core.context import NodeContext
+
+if TYPE_CHECKING:
+    from nbgraph.core.flow import Branch, Path, Target
+
+__all__ = ["END", "START", "Command", "Node", "Send", "node"]
+
+
+class _Start:
+    """Where a turn begins; `START >> a` in a flow."""
+
+    name = "__start__"
+
+    def __rshift__(self, target: Target | Sequence[Target]) -> Path:
+        from nbgraph.core.flow import Path
+
+        return Path.between(self, target)
+
+    def __repr__(self) -> str:
+        return "START"
+
+
+class _End:
+    """Where a turn ends; `a >> END` in a flow, or a node's return value."""
+
+    name = "__end__"
+
+    def __repr__(self) -> str:
+        return "END"
+
+
+START = _Start()
+END = _End()
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """Runs a node of the next superstep once, with `payload` laid over the state for it alone."""
+
+    node: Node
+    payload: Mapping[str, Any] | BaseModel | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.node, Node):  # pyright: ignore[reportUnnecessaryIsInstance] - user's
+            raise TypeError(f"Send takes a node, got {self.node!r}")
+
+
+Goto = "Node | Send | _End | str"
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A node's update together with where it leads.
+
+    Parameters
+    ----------
+    update : dict, optional
+        As a node returns it.
+    goto : node, Send, END or a list of them, optional
+        Replaces the node's edges; `[]` leads nowhere, None follows the edges. Targets must be
+        declared in `@node(goto=[...])`.
+    """
+
+    update: Mapping[str, Any] | None = None
+    goto: Any = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Node:
+    """A named step of a graph: a function of the state, and how it is run and drawn.
+
+    Made by `node`. Calling it calls the function; `a >> b` puts it into a flow.
+    """
+
+    name: str
+    handler: Callable[..., Any]
+    ref: str | None = None
+    accepts_context: bool = False
+    context_is_keyword: bool = False
+    context_parameter_name: str | None = None
+    timeout: float | None = None
+    goto: tuple[Any, ...] = ()
+    label: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    @property
+    def is_async(self) -> bool:
+        """Whether the function is a coroutine function."""
+        return inspect.iscoroutinefunction(self.handler)
+
+    @property
+    def description(self) -> str | None:
+        """The first line of the function's docstring."""
+        text = inspect.getdoc(self.handler)
+        return text.splitlines()[0] if text else None
+
+    def call(self, state: Any, context: NodeContext) -> Any:
+        """Call the function as it is declared, with the context if it takes one."""
+        if not self.accepts_context:
+            return self.handler(state)
+        if self.context_is_keyword:
+            return self.handler(state, **{str(self.context_parameter_name): context})
+        return self.handler(state, context)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.handler(*args, **kwargs)
+
+    def __rshift__(self, target: Target | Branch | Sequence[Target]) -> Path:
+        from nbgraph.core.flow import Path
+
+        return Path.between(self, target)
+
+    def __repr__(self) -> str:
+        return f"<node {self.name!r}>"
+
+
+@overload
+def node(function: Callable[..., Any], /) -> Node: ...
+@overload
+def node(
+    function: None = None,
+    /,
+    *,
+    name: str | None = None,
+    ref: str | None = None,
+    timeout: float | None = None,
+    goto: Iterable[Any] | None = None,
+    label: str | None = None,
+    metadata: Mapping[str, Any] | None = None,
+) -> Callable[[Callable[..., Any]], Node]: ...
+def node(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    name: str | None = None,
+    ref: str | None = None,
+    timeout: float | None = None,
+    goto: Iterable[Any] | None = None,
+    label: str | None = None,
+    metadata: Mapping[str, Any] | None = None,
+) -> Node | Callable[[Callable[..., Any]], Node]:
+    """Make a node of a function, as a decorator with or without options.
+
+    Parameters
+    ----------
+    function : function or bound method
+        Takes the state, and optionally one more parameter annotated `NodeContext`. Sync or async.
+    name : str, optional
+        The node's name; by default the function's. A lambda needs one.
+    ref : str, optional
+        An import path that stands for the function in a graph's specification.
+    timeout : float, optional
+        Seconds one run of the node may take.
+    goto : list of nodes, names and END, optional
+        Where the node may lead by its own word.
+    label : str, optional
+        What the drawing shows instead of the name.
+    metadata : dict, optional
+        Yours; nbgraph does not read it.
+
+    Returns
+    -------
+    Node
+
+    Raises
+    ------
+    TypeError
+        If the function or an option is none a node can be made of.
+    """
+
+    def made(handler: Callable[..., Any]) -> Node:
+        _check_function(handler, name)
+        context = _context_parameter(handler)
+        return Node(
+            name=name or handler.__name__,
+            handler=handler,
+            ref=ref,
+            accepts_context=context is not None,
+            context_is_keyword=context is not None and context.kind is context.KEYWORD_ONLY,
+            context_parameter_name=None if context is None else context.name,
+            timeout=_checked_timeout(timeout),
+            goto=_checked_goto(goto),
+            label=label,
+            metadata=dict(metadata or {}),
+        )
+
+    return made if function is None else made(function)
+
+
+def _check_function(handler: Any, name: str | None) -> None:
+    if not isinstance(handler, types.FunctionType | types.MethodType):
+        raise TypeError(f"A node is a function or a bound method, got {handler!r}")
+    if handler.__name__ == "<lambda>" and not name:
+        raise TypeError("A lambda has no name of its own; pass node(name=...)")
+    if name is not None and not (isinstance(name, str) and name.strip()):  # pyright: ignore[reportUnnecessaryIsInstance] - user's
+        raise TypeError(f"A node's name is a str with something in it, got {name!r}")
+
+
+def _context_parameter(handler: Callable[..., Any]) -> inspect.Parameter | None:
+    parameters = list(inspect.signature(handler).parameters.values())
+    variadic = [item.name for item in parameters if item.kind in (item.VAR_POSITIONAL, item.VAR_KEYWORD)]
+    if variadic or not 1 <= len(parameters) <= 2 or parameters[0].kind is inspect.Parameter.KEYWORD_ONLY:
+        raise TypeError(
+            f"{handler.__qualname__} must take the state, and at most one more parameter annotated "
+            f"NodeContext; it takes ({', '.join(item.name for item in parameters)})"
+        )
+    if len(parameters) == 1:
+        return None
+    if parameters[1].annotation not in (NodeContext, "NodeContext"):
+        raise TypeError(
+            f"The second parameter {parameters[1].name!r} of {handler.__qualname__} must be "
+            "annotated NodeContext"
+        )
+    return parameters[1]
+
+
+def _checked_timeout(timeout: float | None) -> float | None:
+    if timeout is not None and not timeout > 0:
+        raise TypeError(f"timeout is a number of seconds above 0, got {timeout!r}")
+    return timeout
+
+
+def _checked_goto(goto: Iterable[Any] | None) -> tuple[Any, ...]:
+    if goto is None:
+        return ()
+    targets = tuple(goto)
+    if not targets:
+        raise TypeError("goto is empty; leave it out, or list the nodes this one may lead to")
+    for target in targets:
+        if not (isinstance(target, Node | str) or target is END):
+            raise TypeError(f"goto lists nodes, names and END, got {target!r}")
+    return targets

@@ -1,0 +1,261 @@
+"""Where a thread stands: a fold over its stored events, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from nbgraph.core.driver import Folding
+from nbgraph.core.events import (
+    AnswerRefused,
+    AnswersGiven,
+    BreakpointsSet,
+    Event,
+    Forked,
+    Interrupt,
+    OnceRecorded,
+    RunFailed,
+    RunFinished,
+    RunPaused,
+    RunStarted,
+    RunStopped,
+    StateEdited,
+    SuperstepFinished,
+    TaskBegan,
+    TaskFailed,
+    TaskFinished,
+    TaskInterrupted,
+    TaskSpec,
+)
+from nbgraph.core.store import BranchSummary, Status
+
+__all__ = ["Answered", "Position", "advance", "fold"]
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """An answer that was given in the current superstep, with the question it answers."""
+
+    interrupt: Interrupt
+    answer: Any
+    by: str | None
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Where a branch stands after some event.
+
+    Attributes
+    ----------
+    sequence : int
+        The event's number; 0 before the first.
+    step : int
+        How many supersteps the thread has finished.
+    state : mapping
+        The state's fields, as Python values.
+    tasks : tuple of TaskSpec
+        The current superstep, in the order in which updates apply.
+    finished, failed, began
+        What is recorded of these tasks.
+    pending : mapping of str to Interrupt
+        Questions that wait for an answer, by key.
+    answered : mapping of str to Answered
+        Answers the tasks were given, by key.
+    caches, once : mapping of task id to mapping
+        What `ctx.cache` and `ctx.once` kept for the tasks' next run.
+    joins : mapping of str to tuple of str
+        Sources that arrived at joins that still wait.
+    before, after : tuple of str or None
+        Breakpoints of this branch; None until a call sets some.
+    merged : bool
+        The tasks' updates are in the state and the next tasks are not chosen yet.
+    paused : str or None
+        Why the last run paused, if the thread still stands there.
+    failure : ErrorInfo or None
+        The error the last run ended with, if the thread still stands there.
+    """
+
+    sequence: int = 0
+    step: int = 0
+    state: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    tasks: tuple[TaskSpec, ...] = ()
+    finished: Mapping[str, TaskFinished] = field(default_factory=dict[str, TaskFinished])
+    failed: Mapping[str, TaskFailed] = field(default_factory=dict[str, TaskFailed])
+    began: frozenset[str] = frozenset()
+    pending: Mapping[str, Interrupt] = field(default_factory=dict[str, Interrupt])
+    answered: Mapping[str, Answered] = field(default_factory=dict[str, Answered])
+    caches: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+    once: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+    joins: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    before: tuple[str, ...] | None = None
+    after: tuple[str, ...] | None = None
+    merged: bool = False
+    paused: str | None = None
+    failure: RunFailed | None = None
+
+    @property
+    def status(self) -> Status:
+        """Where the thread stands; a log does not know whether somebody runs it now."""
+        if not self.sequence:
+            return "new"
+        if self.pending or self.paused in ("before", "after", "step", "until", "pause"):
+            return "interrupted"
+        if self.failure is not None or self.failed:
+            return "failed"
+        return "stopped" if self.tasks else "completed"
+
+    @property
+    def next(self) -> tuple[str, ...]:
+        """The nodes of the tasks that have not finished; none while the next are not chosen."""
+        return () if self.merged else tuple(task.node for task in self.unfinished)
+
+    @property
+    def unfinished(self) -> tuple[TaskSpec, ...]:
+        """The planned tasks without a recorded result."""
+        return tuple(task for task in self.tasks if task.task_id not in self.finished)
+
+    @property
+    def runnable(self) -> tuple[TaskSpec, ...]:
+        """The unfinished tasks that wait for no answer."""
+        waiting = {interrupt.task_id for interrupt in self.pending.values()}
+        return tuple(task for task in self.unfinished if task.task_id not in waiting)
+
+    def summary(self, graph: str) -> BranchSummary:
+        """Return what a store lists of the branch."""
+        return BranchSummary(graph, self.status, self.step, tuple(self.pending.values()))
+
+
+def fold(events: Iterable[Event], folding: Folding, start: Position | None = None) -> Position:
+    """Return the position after `events`, from `start` or from nothing."""
+    position = start or Position()
+    for event in events:
+        position = advance(position, event, folding)
+    return position
+
+
+def advance(position: Position, event: Event, folding: Folding) -> Position:
+    """Return the position after one more event."""
+    match event:
+        case SuperstepFinished():
+            state = position.state if position.merged else merged_state(position, folding)
+            return superstepped(position, event, state)
+        case RunStarted() | StateEdited():
+            return _written(position, event, folding)
+        case TaskFinished() | TaskFailed() | TaskInterrupted() | TaskBegan() | OnceRecorded():
+            return _reported(position, event)
+        case AnswersGiven() | AnswerRefused():
+            return _asked(position, event)
+        case BreakpointsSet() | Forked() | RunPaused() | RunStopped() | RunFinished() | RunFailed():
+            return _marked(position, event)
+
+
+def merged_state(position: Position, folding: Folding) -> Mapping[str, Any]:
+    """Return the state after the updates of all tasks, applied in task order."""
+    state = position.state
+    for task in position.tasks:
+        result = position.finished[task.task_id]
+        if result.update:
+            state = folding.apply(state, result.update, result.replaced)
+    return state
+
+
+def superstepped(
+    position: Position, event: SuperstepFinished, state: Mapping[str, Any]
+) -> Position:
+    """Return the position after a superstep whose merged state is `state`."""
+    step = position.step if position.merged else position.step + 1
+    kept = Position(
+        sequence=event.sequence,
+        step=step,
+        state=state,
+        before=position.before,
+        after=position.after,
+        joins=event.joins,
+    )
+    if event.next is None:
+        return replace(kept, tasks=position.tasks, finished=position.finished, merged=True)
+    return replace(kept, tasks=event.next)
+
+
+def _written(position: Position, event: RunStarted | StateEdited, folding: Folding) -> Position:
+    match event:
+        case RunStarted(input=update, replaced=replaced, tasks=tasks):
+            return Position(
+                sequence=event.sequence,
+                step=position.step,
+                state=folding.apply(position.state, update, replaced),
+                tasks=tasks,
+                before=position.before,
+                after=position.after,
+            )
+        case StateEdited(update=update, replaced=replaced, replace=whole):
+            start = {} if whole else position.state
+            state = folding.apply(start, update, replaced)
+            return replace(position, sequence=event.sequence, state=state)
+
+
+def _reported(
+    position: Position,
+    event: TaskFinished | TaskFailed | TaskInterrupted | TaskBegan | OnceRecorded,
+) -> Position:
+    task_id = event.task_id
+    moved = replace(position, sequence=event.sequence, paused=None, failure=None)
+    failed = {key: value for key, value in position.failed.items() if key != task_id}
+    match event:
+        case TaskFinished():
+            return replace(moved, finished={**position.finished, task_id: event}, failed=failed)
+        case TaskFailed():
+            return replace(moved, failed={**position.failed, task_id: event})
+        case TaskInterrupted(interrupts=interrupts, cache=cache):
+            asked = {item.key: item for item in interrupts}
+            return replace(
+                moved,
+                failed=failed,
+                pending={**position.pending, **asked},
+                caches={**position.caches, task_id: cache},
+            )
+        case TaskBegan():
+            return replace(moved, began=position.began | {task_id})
+        case OnceRecorded(key=key, value=value):
+            kept = {**position.once.get(task_id, {}), key: value}
+            return replace(moved, once={**position.once, task_id: kept})
+
+
+def _asked(position: Position, event: AnswersGiven | AnswerRefused) -> Position:
+    pending, answered = dict(position.pending), dict(position.answered)
+    match event:
+        case AnswersGiven(answers=answers, by=by):
+            for key, answer in answers.items():
+                answered[key] = Answered(pending.pop(key), answer, by, event.created_at)
+        case AnswerRefused(key=key, problems=problems):
+            again = {
+                "asked": event.sequence,
+                "created_at": event.created_at,
+                "problems": problems,
+            }
+            pending[key] = answered.pop(key).interrupt.model_copy(update=again)
+    return replace(
+        position, sequence=event.sequence, pending=pending, answered=answered, paused=None
+    )
+
+
+def _marked(
+    position: Position,
+    event: BreakpointsSet | Forked | RunPaused | RunStopped | RunFinished | RunFailed,
+) -> Position:
+    moved = replace(position, sequence=event.sequence)
+    match event:
+        case BreakpointsSet(before=before, after=after):
+            return replace(moved, before=before, after=after)
+        case RunPaused(reason=reason):
+            return replace(moved, paused=reason, failure=None)
+        case RunStopped():
+            return replace(moved, paused=None, failure=None)
+        case RunFailed():
+            return replace(moved, paused=None, failure=event)
+        case RunFinished():
+            return replace(moved, tasks=(), finished={}, merged=False, paused=None, failure=None)
+        case Forked():
+            return moved

@@ -1,0 +1,90 @@
+"""Reducers: how a task's update meets the value a field has.
+
+A reducer is declared with the field, `items: Annotated[list[str], add]`. It takes the current value
+(None before the first write) and the update, returns the value that follows, and changes neither.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from nbgraph.errors import GraphConfigError, StateUpdateError
+
+__all__ = ["Reducer", "Replace", "add", "merge_dict", "replace"]
+
+Reducer = Callable[[Any, Any], Any]
+"""Takes the current value and an update; returns the value that follows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replace:
+    """Sets a field to `value`, past its reducer."""
+
+    value: Any
+
+
+def replace(current: Any, update: Any) -> Any:  # noqa: ARG001 - a reducer takes both
+    """Return the update: the last value written stands."""
+    return update
+
+
+def add(current: Any, update: Any) -> Any:
+    """Return the list with the update's items at its end.
+
+    Raises
+    ------
+    StateUpdateError
+        If the update is no list.
+    """
+    if not isinstance(update, list):
+        raise StateUpdateError(f"add takes a list of items, got {update!r}; pass [{update!r}]")
+    return [*(current or ()), *update]  # pyright: ignore[reportUnknownVariableType] - any items
+
+
+def merge_dict(current: Any, update: Any) -> Any:
+    """Return the dict with the update's keys over its own; the merge is shallow.
+
+    Raises
+    ------
+    StateUpdateError
+        If the update is no dict.
+    """
+    if not isinstance(update, Mapping):
+        raise StateUpdateError(f"merge_dict takes a dict, got {update!r}")
+    return {**(current or {}), **update}
+
+
+def checked_reducer(field: str, candidates: list[Any]) -> Reducer | None:
+    """Return the field's reducer among its annotations; None where the last value stands.
+
+    Raises
+    ------
+    GraphConfigError
+        If there are several, or one does not take exactly a current value and an update.
+    """
+    if len(candidates) > 1:
+        raise GraphConfigError(f"Field {field!r} has {len(candidates)} reducers; give it one")
+    if not candidates or candidates[0] is replace:
+        return None
+    reducer = candidates[0]
+    if inspect.isclass(reducer) or not _takes_two(reducer):
+        raise GraphConfigError(
+            f"The reducer {reducer!r} of field {field!r} must be a function of two positional "
+            "parameters, (current, update)"
+        )
+    return reducer
+
+
+def _takes_two(function: Any) -> bool:
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except ValueError:
+        return False
+    return len(parameters) == 2 and all(
+        parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+        and parameter.default is parameter.empty
+        for parameter in parameters
+    )

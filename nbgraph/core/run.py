@@ -1,0 +1,303 @@
+"""Run a branch: the superstep loop. Each event is recorded, then yielded."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+from uuid import uuid4
+
+from nbgraph.core import answers
+from nbgraph.core.context import NodeContext, Port
+from nbgraph.core.events import (
+    ErrorInfo,
+    Event,
+    LiveEvent,
+    OnceRecorded,
+    RunFailed,
+    RunFinished,
+    RunPaused,
+    RunStopped,
+    SuperstepFinished,
+    TaskEmitted,
+    TaskFailed,
+    TaskSpec,
+    TaskStarted,
+)
+from nbgraph.core.interrupts import Frame
+from nbgraph.core.log import Draft, Log
+from nbgraph.core.position import merged_state
+from nbgraph.core.requests import Stop
+from nbgraph.core.superstep import check_conflicts, next_tasks
+from nbgraph.core.task import Outcome, TaskCall, described, run_task
+from nbgraph.core.values import fresh
+from nbgraph.errors import GraphExecutionError, GraphTimeoutError, RunLimitExceededError
+
+if TYPE_CHECKING:
+    from nbgraph.core.graph import Graph
+
+__all__ = ["Limits", "Superstepper"]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How far one call may go."""
+
+    max_steps: int
+    steps: int | None = None
+    until: str | None = None
+    timeout: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Once:
+    """A result to record before its task goes on."""
+
+    event: OnceRecorded
+    recorded: asyncio.Future[None]
+
+
+_Item = Outcome | LiveEvent | _Once | Stop
+
+
+class Superstepper:
+    """Carries out one request on a branch, from where it stands to the next end of a run."""
+
+    def __init__(self, graph: Graph, log: Log, limits: Limits, given: Any) -> None:
+        self.run_id = uuid4().hex
+        self.steps = 0
+        self._graph = graph
+        self._log = log
+        self._limits = limits
+        self._given = given
+        self._inbox: asyncio.Queue[_Item] = asyncio.Queue()
+        self._over = False
+        self._pausing = False
+        self._passing = False
+        self._spent = 0.0
+
+    def stop(self, request: Stop) -> None:
+        """End the run: at once, or when its superstep is finished. On the run's own loop only."""
+        self._inbox.put_nowait(request)
+
+    async def events(self, opening: Sequence[Event]) -> AsyncGenerator[Event | LiveEvent, None]:
+        """Record the opening, run supersteps until the run ends, and yield all that happens."""
+        for event in await self._begin(opening):
+            yield event
+        while not self._over:
+            async with aclosing(self._superstep()) as happening:
+                async for event in happening:
+                    yield event
+
+    async def _begin(self, opening: Sequence[Event]) -> Sequence[Event]:
+        """Record the opening together with what follows from it without running anything."""
+        self._passing = not opening and self._log.position.paused == "before"
+        draft = self._log.draft(opening)
+        if draft.position.runnable:
+            self._check_before(draft)
+        else:
+            self._close(draft)
+        self._passing = False
+        return await self._commit(draft)
+
+    async def _commit(self, draft: Draft) -> Sequence[Event]:
+        events = await self._log.commit(draft)
+        self._over = self._over or draft.ends_run
+        return events
+
+    async def _superstep(self) -> AsyncGenerator[Event | LiveEvent, None]:
+        tasks = self._log.position.runnable
+        jobs = {task.task_id: asyncio.create_task(self._job(task)) for task in tasks}
+        waiting = set(jobs)
+        try:
+            for task in tasks:
+                yield TaskStarted(task.task_id, task.node, time.time())
+            while waiting and not self._over:
+                for event in await self._advance(waiting, jobs):
+                    yield event
+        finally:
+            await _cancelled(jobs.values())
+
+    async def _job(self, task: TaskSpec) -> None:
+        self._inbox.put_nowait(await run_task(self._call(task)))
+
+    def _call(self, task: TaskSpec) -> TaskCall:
+        log, position = self._log, self._log.position
+        own = {
+            key: item.answer
+            for key, item in position.answered.items()
+            if item.interrupt.task_id == task.task_id
+        }
+        context = NodeContext(
+            graph_name=self._graph.name,
+            node=task.node,
+            run_id=self.run_id,
+            thread_id=log.thread_id,
+            branch_id=log.branch_id,
+            step=self.steps,
+            task_id=task.task_id,
+            cache=dict(fresh(position.caches.get(task.task_id, {}))),
+            given=self._given,
+            recorded=position.once.get(task.task_id, {}),
+            port=self._port(asyncio.get_running_loop()),
+        )
+        return TaskCall(
+            task=task,
+            node=self._graph.structure.nodes[task.node],
+            schema=self._graph.schema,
+            state=position.state,
+            frame=Frame(log.thread_id, task.task_id, task.node, own),
+            context=context,
+        )
+
+    def _port(self, loop: asyncio.AbstractEventLoop) -> Port:
+        def say(event: TaskEmitted) -> None:
+            loop.call_soon_threadsafe(self._inbox.put_nowait, event)
+
+        async def record(task_id: str, key: str, value: Any) -> None:
+            kept = answers.to_json(value, where=f"result of ctx.once({key!r})")
+            event = OnceRecorded(task_id=task_id, key=key, value=kept)
+            once = _Once(event, loop.create_future())
+            self._inbox.put_nowait(once)
+            await once.recorded
+
+        return Port(loop=loop, say=say, record_once=record)
+
+    async def _advance(
+        self, waiting: set[str], jobs: Mapping[str, asyncio.Task[None]]
+    ) -> Sequence[Event | LiveEvent]:
+        """Take what has happened since the last look, record it as one commit, and return it."""
+        live: list[Event | LiveEvent] = []
+        outcomes: list[Outcome] = []
+        stops = False
+        for item in await self._taken():
+            match item:
+                case Outcome():
+                    outcomes.append(item)
+                case Stop(gently=gently):
+                    stops, self._pausing = stops or not gently, True
+                case _Once(event=event, recorded=recorded):
+                    live.extend(await self._log.commit(self._log.draft([event])))
+                    recorded.set_result(None)
+                case _:
+                    live.append(item)
+        if stops or any(item.exception is not None for item in outcomes):
+            await _cancelled(jobs.values())
+        if not (stops or outcomes):
+            return live
+        waiting -= {item.task_id for item in outcomes}
+        return [*live, *await self._commit(self._reported(outcomes, waiting, jobs, stops=stops))]
+
+    async def _taken(self) -> list[_Item]:
+        clock = time.perf_counter()
+        limit = self._limits.timeout
+        try:
+            async with asyncio.timeout(None if limit is None else max(0, limit - self._spent)):
+                taken = [await self._inbox.get()]
+        except TimeoutError:
+            error = GraphTimeoutError(self._graph.name, limit or 0.0)
+            return [Outcome("", _failed(error), error)]
+        finally:
+            self._spent += time.perf_counter() - clock
+        while not self._inbox.empty():
+            taken.append(self._inbox.get_nowait())
+        return taken
+
+    def _reported(
+        self, outcomes: Sequence[Outcome], waiting: set[str], order: Iterable[str], *, stops: bool
+    ) -> Draft:
+        """Return what outcomes lead to: a failure, the end of the superstep, or just themselves."""
+        draft = self._log.draft(item.event for item in outcomes)
+        failed = {item.task_id: item for item in outcomes if item.exception is not None}
+        if "" in failed:
+            return draft
+        if failed:
+            first = next(failed[task_id] for task_id in order if task_id in failed)
+            draft.add(_echoed(first))
+        elif stops:
+            draft.add(RunStopped())
+        elif not waiting:
+            self._close(draft)
+        return draft
+
+    def _close(self, draft: Draft) -> None:
+        """Add what ends a superstep whose tasks have all reported."""
+        position, graph = draft.position, self._graph
+        if position.pending:
+            draft.add(self._asks())
+            return
+        try:
+            check_conflicts(position, graph.schema)
+            state = position.state if position.merged else merged_state(position, graph.schema)
+            following, joins = next_tasks(graph.structure, position, graph.schema.view(state))
+        except Exception as error:  # noqa: BLE001 - a reducer or a router is the user's own code
+            draft.add(_failed(error))
+            return
+        self.steps += not position.merged
+        if following and not position.merged and self._breaks_after(draft):
+            draft.finish(SuperstepFinished(next=None, joins=position.joins), state)
+            draft.add(RunPaused(reason="after"))
+            return
+        draft.finish(SuperstepFinished(next=following, joins=joins), state)
+        if following:
+            self._check_before(draft)
+        else:
+            draft.add(RunFinished(open_joins=tuple(joins)))
+
+    def _asks(self) -> Event:
+        if self._log.store is not None:
+            return RunPaused(reason="interrupt")
+        return _failed(
+            GraphExecutionError(
+                f"Graph {self._graph.name!r} asks, and a pause needs a state store; pass "
+                "state_store= to Graph or to the call, and a thread_id"
+            )
+        )
+
+    def _breaks_after(self, draft: Draft) -> bool:
+        own = draft.position.after
+        after = self._graph.interrupt_after if own is None else own
+        return any("*" in after or task.node in after for task in draft.position.tasks)
+
+    def _check_before(self, draft: Draft) -> None:
+        """End the run before its next superstep, if something says so."""
+        reason = self._reason_before(draft)
+        if reason is not None:
+            draft.add(RunPaused(reason=reason))
+        elif self.steps >= self._limits.max_steps:
+            draft.add(_failed(RunLimitExceededError("max_steps", self._limits.max_steps)))
+
+    def _reason_before(self, draft: Draft) -> Literal["before", "until", "step", "pause"] | None:
+        nodes = {task.node for task in draft.position.runnable}
+        own, limits = draft.position.before, self._limits
+        before = self._graph.interrupt_before if own is None else own
+        if not self._passing and ("*" in before or nodes & set(before)):
+            return "before"
+        if self.steps and limits.until in nodes:
+            return "until"
+        if limits.steps is not None and self.steps >= limits.steps:
+            return "step"
+        return "pause" if self._pausing else None
+
+
+def _failed(error: BaseException) -> RunFailed:
+    return RunFailed(error=described(error)).with_exception(error)
+
+
+def _echoed(outcome: Outcome) -> RunFailed:
+    """Return the run's failure for a task's; the traceback stands with the task."""
+    assert isinstance(outcome.event, TaskFailed)
+    info = outcome.event.error
+    failed = RunFailed(error=ErrorInfo(type=info.type, message=info.message))
+    return failed.with_exception(outcome.exception) if outcome.exception else failed
+
+
+async def _cancelled(jobs: Iterable[asyncio.Task[None]]) -> None:
+    """Cancel what still runs, and wait until it is gone."""
+    running = [job for job in jobs if not job.done()]
+    for job in running:
+        job.cancel()
+    await asyncio.gather(*running, return_exceptions=True)

@@ -1,0 +1,225 @@
+"""The pure half of a superstep: which tasks come next, and where a node leads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from pydantic import BaseModel
+
+from nbgraph.core.events import Route, TaskFinished, TaskSpec
+from nbgraph.core.flow import Branch, Structure
+from nbgraph.core.node import END, Command, Node, Send
+from nbgraph.core.position import Position
+from nbgraph.core.schema import StateSchema
+from nbgraph.errors import GraphExecutionError, InvalidUpdateError, StateUpdateError
+
+__all__ = ["check_conflicts", "first_tasks", "next_tasks", "read_result"]
+
+
+def first_tasks(structure: Structure) -> tuple[TaskSpec, ...]:
+    """Return the tasks of a turn's first superstep."""
+    return _numbered(Route(node=name) for name in structure.starts)
+
+
+def next_tasks(
+    structure: Structure, position: Position, view: Any
+) -> tuple[tuple[TaskSpec, ...], dict[str, tuple[str, ...]]]:
+    """Return the tasks that follow a finished superstep, and what has arrived at open joins.
+
+    Parameters
+    ----------
+    structure : Structure
+        The graph's flow.
+    position : Position
+        With all tasks finished.
+    view : state
+        The merged state, as routers are given it.
+
+    Raises
+    ------
+    GraphExecutionError
+        If a router returns what its branch does not know.
+    """
+    routes: list[Route] = []
+    for task in position.tasks:
+        result = position.finished[task.task_id]
+        chosen = _routes(structure, task.node, view) if result.routes is None else result.routes
+        routes.extend(chosen)
+    arrived, ready = _joined(structure, position)
+    routes.extend(Route(node=name) for name in ready)
+    return _numbered(routes), arrived
+
+
+def _routes(structure: Structure, name: str, view: Any) -> list[Route]:
+    if name in structure.branches:
+        return [Route(node=_chosen(structure.branches[name], name, view))]
+    return [Route(node=target) for target in structure.edges.get(name, ())]
+
+
+def _chosen(branch: Branch, name: str, view: Any) -> str:
+    key = branch.router(view)
+    if branch.boolean and not isinstance(key, bool):
+        raise GraphExecutionError(f"The predicate after {name!r} must return a bool, got {key!r}")
+    if key not in branch.mapping:
+        known = ", ".join(map(repr, branch.mapping))
+        raise GraphExecutionError(f"The router after {name!r} returned {key!r}; it knows {known}")
+    return branch.mapping[key].name
+
+
+def _joined(
+    structure: Structure, position: Position
+) -> tuple[dict[str, tuple[str, ...]], list[str]]:
+    done = {task.node for task in position.tasks}
+    arrived: dict[str, tuple[str, ...]] = {}
+    ready: list[str] = []
+    for name, (sources, target) in structure.joins.items():
+        here = {*position.joins.get(name, ()), *(source for source in sources if source in done)}
+        if len(here) == len(sources):
+            ready.append(target)
+        elif here:
+            arrived[name] = tuple(source for source in sources if source in here)
+    return arrived, ready
+
+
+def _numbered(routes: Iterable[Route]) -> tuple[TaskSpec, ...]:
+    """Return one task for each node that is led to, and one for each `Send`, in order."""
+    counts: dict[str, int] = {}
+    tasks: list[TaskSpec] = []
+    plain: set[str] = set()
+    for route in routes:
+        if route.node == END.name or (route.payload is None and route.node in plain):
+            continue
+        if route.payload is None:
+            plain.add(route.node)
+        number = counts.get(route.node, 0)
+        counts[route.node] = number + 1
+        task_id = f"{route.node}[{number}]" if number else route.node
+        tasks.append(TaskSpec(task_id=task_id, node=route.node, payload=route.payload))
+    return tuple(tasks)
+
+
+def check_conflicts(position: Position, schema: StateSchema) -> None:
+    """Refuse two tasks that wrote one field which has no merging reducer.
+
+    Several `Send` tasks of the same node may: the last one stands.
+
+    Raises
+    ------
+    InvalidUpdateError
+        Naming the field and both nodes.
+    """
+    writers: dict[str, TaskFinished] = {}
+    for task in position.tasks:
+        result = position.finished[task.task_id]
+        for name in result.update:
+            if schema.merges(name) and name not in result.replaced:
+                continue
+            other = writers.setdefault(name, result)
+            if other is not result and other.node != result.node:
+                raise InvalidUpdateError(name, [other.node, result.node])
+
+
+def read_result(
+    node: Node,
+    returned: Any,
+    given: Any,
+    before: Mapping[str, Any],
+    schema: StateSchema,
+) -> tuple[dict[str, Any], tuple[str, ...], tuple[Route, ...] | None]:
+    """Return a node's update, the fields that go past their reducer, and its own routes.
+
+    Parameters
+    ----------
+    node : Node
+        Who returned.
+    returned : Any
+        What: a dict, the state object itself, `Command`, `Send`, END or None.
+    given : state
+        The state object the node was given.
+    before : mapping
+        The state's values behind that object.
+    schema : StateSchema
+        Checks the update.
+
+    Raises
+    ------
+    TypeError
+        If it is none of these.
+    GraphExecutionError
+        If it leads to a node that is not declared, or the state object was changed and something
+        else was returned.
+    StateUpdateError, StateStoreError
+        If a value does not fit, or cannot be kept.
+    """
+    where = f"node {node.name!r}"
+    update, goto = _parts(node, returned, given)
+    if update is given:
+        changed = schema.difference(before, given)
+        checked = schema.update(changed, where)
+    else:
+        _refuse_changes(node, before, given, schema)
+        checked = schema.update(update or {}, where)
+    routes = None if goto is None else tuple(_route(node, item, schema) for item in goto)
+    return dict(checked.values), checked.replaced, routes
+
+
+def _parts(node: Node, returned: Any, given: Any) -> tuple[Any, Sequence[Any] | None]:
+    match returned:
+        case Command(update=update, goto=goto):
+            listed = goto if goto is None or isinstance(goto, list | tuple) else [goto]
+            return update, listed  # pyright: ignore[reportUnknownVariableType] - checked one by one
+        case Send():
+            return None, [returned]
+        case None:
+            return None, None
+        case _ if returned is given or isinstance(returned, Mapping):
+            return returned, None
+        case _ if returned is END:
+            return None, [END]
+        case _:
+            raise TypeError(
+                f"Node {node.name!r} returned {type(returned).__qualname__}; return a dict of "
+                "fields, the state it was given, Command, Send, END or None"
+            )
+
+
+def _refuse_changes(node: Node, before: Mapping[str, Any], given: Any, schema: StateSchema) -> None:
+    try:
+        changed = schema.difference(before, given)
+    except GraphExecutionError:
+        changed = {"state": None}
+    if changed:
+        raise GraphExecutionError(
+            f"Node {node.name!r} changed {', '.join(map(repr, changed))} in place and returned "
+            "something else; return the state, or a dict with the update"
+        )
+
+
+def _route(node: Node, target: Any, schema: StateSchema) -> Route:
+    if isinstance(target, Send):
+        _check_declared(node, target.node)
+        return Route(node=target.node.name, payload=_payload(target, schema))
+    _check_declared(node, target)
+    return Route(node=target if isinstance(target, str) else target.name)
+
+
+def _check_declared(node: Node, target: Any) -> None:
+    name = target if isinstance(target, str) else getattr(target, "name", None)
+    for declared in node.goto:
+        if declared is target or name in (declared, getattr(declared, "name", None)):
+            return
+    raise GraphExecutionError(
+        f"Node {node.name!r} leads to {target!r}, which it does not declare; add it to "
+        "@node(goto=[...])"
+    )
+
+
+def _payload(send: Send, schema: StateSchema) -> dict[str, Any]:
+    given = send.payload
+    if isinstance(given, BaseModel):
+        given = {name: getattr(given, name) for name in given.model_fields_set}
+    checked = schema.update(given or {}, f"Send to {send.node.name!r}")
+    if checked.replaced:
+        raise StateUpdateError("A Send payload is laid over the state; Replace has no place in it")
+    return dict(checked.values)

@@ -1,0 +1,158 @@
+"""Run one task and say how it went; whatever a node raises ends here."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from nbgraph.core import answers
+from nbgraph.core.context import NodeContext
+from nbgraph.core.events import (
+    AnswerRefused,
+    ErrorInfo,
+    Event,
+    TaskFailed,
+    TaskFinished,
+    TaskInterrupted,
+    TaskSpec,
+)
+from nbgraph.core.interrupts import Frame, GraphInterrupt, bound
+from nbgraph.core.loop import call_in_worker
+from nbgraph.core.node import Node
+from nbgraph.core.schema import StateSchema
+from nbgraph.core.superstep import read_result
+from nbgraph.errors import NodeTimeoutError
+
+__all__ = ["Outcome", "TaskCall", "described", "run_task"]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskCall:
+    """All that a task needs to run."""
+
+    task: TaskSpec
+    node: Node
+    schema: StateSchema
+    state: Mapping[str, Any]
+    frame: Frame
+    context: NodeContext
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a task ended: the event that says so, and the exception where it failed."""
+
+    task_id: str
+    event: Event
+    exception: BaseException | None = None
+
+
+def described(error: BaseException) -> ErrorInfo:
+    """Return an error as it is kept."""
+    text = "".join(traceback.format_exception(error))
+    return ErrorInfo(type=type(error).__name__, message=_readable(str(error)), traceback=_readable(text))
+
+
+def _readable(text: str) -> str:
+    return text.encode(errors="backslashreplace").decode()
+
+
+async def run_task(call: TaskCall) -> Outcome:
+    """Run a task to its outcome; only a cancellation gets out of here."""
+    started, clock = time.time(), time.perf_counter()
+    task_id, name = call.task.task_id, call.node.name
+    try:
+        update, replaced, routes = await _timed(call)
+        cache = _kept_cache(call)
+    except GraphInterrupt as pause:
+        return _asked(call, pause)
+    except asyncio.CancelledError:
+        raise
+    except BaseException as error:  # noqa: BLE001 - the one place where any error is an outcome
+        return _failed(call, error)
+    return Outcome(
+        task_id,
+        TaskFinished(
+            task_id=task_id,
+            node=name,
+            update=update,
+            replaced=replaced,
+            routes=routes,
+            cache=cache,
+            started=started,
+            duration=time.perf_counter() - clock,
+        ),
+    )
+
+
+def _failed(call: TaskCall, error: BaseException) -> Outcome:
+    task_id, name = call.task.task_id, call.node.name
+    event = TaskFailed(task_id=task_id, node=name, error=described(error))
+    return Outcome(task_id, event, error)
+
+
+def _asked(call: TaskCall, pause: GraphInterrupt) -> Outcome:
+    task_id, question = call.task.task_id, pause.question
+    if pause.problems:
+        return Outcome(task_id, AnswerRefused(key=question.key, problems=pause.problems))
+    try:
+        cache = _kept_cache(call)
+    except ValueError as error:
+        return _failed(call, error)
+    event = TaskInterrupted(
+        task_id=task_id, node=call.node.name, interrupts=(question,), cache=cache
+    )
+    return Outcome(task_id, event)
+
+
+def _kept_cache(call: TaskCall) -> dict[str, Any]:
+    if not call.context.cache:
+        return {}
+    return answers.to_json(call.context.cache, where=f"ctx.cache of {call.node.name!r}")
+
+
+async def _timed(call: TaskCall) -> Any:
+    timeout = call.node.timeout
+    if timeout is None:
+        return await _called(call)
+    scope = asyncio.timeout(timeout)
+    try:
+        async with scope:
+            return await _called(call)
+    except TimeoutError:
+        if scope.expired():
+            raise NodeTimeoutError(call.node.name, timeout) from None
+        raise
+
+
+async def _called(call: TaskCall) -> Any:
+    if call.node.is_async:
+        given = call.schema.view(call.state, call.task.payload)
+        with bound(call.frame):
+            returned = await call.node.call(given, call.context)
+        return _read(call, returned, given)
+    return await call_in_worker(lambda: _called_sync(call))
+
+
+def _called_sync(call: TaskCall) -> Any:
+    given = call.schema.view(call.state, call.task.payload)
+    with bound(call.frame):
+        returned = _stopped(lambda: call.node.call(given, call.context))
+    return _read(call, returned, given)
+
+
+def _stopped(function: Callable[[], Any]) -> Any:
+    """Call a function; a StopIteration, which no future can carry, comes out as a RuntimeError."""
+    try:
+        return function()
+    except StopIteration as error:
+        raise RuntimeError(f"the node raised StopIteration({error.value!r})") from error
+
+
+def _read(call: TaskCall, returned: Any, given: Any) -> Any:
+    before = call.schema.laid(call.state, call.task.payload)
+    return read_result(call.node, returned, given, before, call.schema)

@@ -1,0 +1,252 @@
+"""nbgraph's own driver: one branch of one thread of a `Graph`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from nbgraph.core.context import NOT_PROVIDED
+from nbgraph.core.driver import Capability, Shape
+from nbgraph.core.events import Event, Forked, LiveEvent, StateEdited
+from nbgraph.core.log import Draft, Log
+from nbgraph.core.opening import login_name, opening
+from nbgraph.core.position import Position, fold
+from nbgraph.core.requests import (
+    Continue,
+    Edit,
+    Fork,
+    Request,
+    Resume,
+    SetBreakpoints,
+    Skip,
+    Start,
+    Stop,
+)
+from nbgraph.core.run import Limits, Superstepper
+from nbgraph.core.schema import StateSchema
+from nbgraph.core.store import BranchRecord, StateStore
+from nbgraph.errors import (
+    AlreadyAnsweredError,
+    ConcurrentRunError,
+    GraphConfigError,
+    ResumeError,
+    StateUpdateError,
+    UnknownThreadError,
+)
+
+if TYPE_CHECKING:
+    from nbgraph.core.graph import Graph
+
+__all__ = ["Thread"]
+
+_CAN: Mapping[Capability, str | None] = {
+    "step": None,
+    "until": None,
+    "stop": None,
+    "pause": None,
+    "edit": None,
+    "skip": None,
+    "breakpoints": None,
+    "fork": None,
+}
+
+
+class Thread:
+    """One branch of one thread: a graph, a store and an id.
+
+    Parameters
+    ----------
+    graph : Graph
+        The definition.
+    store : StateStore or None
+        Where events are kept; None keeps nothing, and then the graph cannot pause.
+    thread_id, branch_id : str
+        Which thread, and which branch of it.
+    context : object, optional
+        What nodes find as `ctx.context`. It is never stored.
+    """
+
+    engine = "nbgraph"
+    capabilities = _CAN
+
+    def __init__(
+        self,
+        graph: Graph,
+        store: StateStore | None,
+        thread_id: str,
+        branch_id: str = "main",
+        *,
+        context: Any = NOT_PROVIDED,
+    ) -> None:
+        self.graph = graph
+        self.store = store
+        self.thread_id = thread_id
+        self.branch_id = branch_id
+        self._context = context
+        self._log = Log(
+            graph=graph.name,
+            folding=graph.schema,
+            store=store,
+            thread_id=thread_id,
+            branch_id=branch_id,
+        )
+        self._running: Superstepper | None = None
+
+    @property
+    def shape(self) -> Shape:
+        """The graph's structure."""
+        return self.graph.shape
+
+    @property
+    def folding(self) -> StateSchema:
+        """How updates become state."""
+        return self.graph.schema
+
+    async def events(self, after: int = 0) -> Sequence[Event]:
+        """Return the stored events after number `after`; none for a thread that is new."""
+        return await self._log.read(after=after)
+
+    async def position(self, at: int | None = None) -> Position:
+        """Return where the branch stands, or stood after event `at`.
+
+        Raises
+        ------
+        UnknownThreadError
+            If the thread or branch does not exist.
+        StateUpdateError
+            If `at` is no event of the branch.
+        """
+        if at is None and self.store is not None:
+            position = await self._log.load()
+        elif at is None:
+            position = self._log.position
+        else:
+            position = fold(await self._log.read(upto=at), self.folding)
+        if not position.sequence:
+            raise UnknownThreadError(self.thread_id, self.branch_id)
+        if at is not None and position.sequence != at:
+            raise StateUpdateError(
+                f"Branch {self.branch_id!r} of thread {self.thread_id!r} has no event {at}; its "
+                f"last is {position.sequence}"
+            )
+        return position
+
+    async def send(self, request: Request) -> AsyncGenerator[Event | LiveEvent, None]:
+        """Carry out a request; iterate to see what happens.
+
+        Raises
+        ------
+        ResumeError
+            If the request does not fit where the thread stands; nothing is recorded then.
+        StateUpdateError, StateStoreError
+            If a value does not fit or cannot be kept, or the store refuses.
+        """
+        match request:
+            case Stop():
+                if self._running is not None:
+                    self._running.stop(request)
+            case Fork():
+                for event in await self._fork(request):
+                    yield event
+            case Edit() | Skip() | SetBreakpoints():
+                for event in await self._record(request):
+                    yield event
+            case Start() | Resume() | Continue():
+                async with aclosing(self._run(request)) as happening:
+                    async for event in happening:
+                        yield event
+
+    async def _run(
+        self, request: Start | Resume | Continue
+    ) -> AsyncGenerator[Event | LiveEvent, None]:
+        first = await self._opening(request)
+        limits = Limits(self.graph.max_steps, timeout=self.graph.timeout)
+        if isinstance(request, Continue):
+            limits = Limits(limits.max_steps, request.steps, request.until, limits.timeout)
+        self._running = Superstepper(self.graph, self._log, limits, self._context)
+        try:
+            async with aclosing(self._running.events(first)) as happening:
+                async for event in happening:
+                    yield event
+        except ConcurrentRunError as conflict:
+            await self._explain(request, conflict)
+            raise
+        finally:
+            self._running = None
+
+    async def _opening(
+        self, request: Start | Resume | Continue | Edit | Skip | SetBreakpoints
+    ) -> list[Event]:
+        if self._running is not None:
+            raise ResumeError(f"Thread {self.thread_id!r} is running; stop it, or wait for its end")
+        position = await self._log.load()
+        self.graph.check_position(position)
+        try:
+            return opening(
+                request,
+                position,
+                structure=self.graph.structure,
+                schema=self.graph.schema,
+                thread_id=self.thread_id,
+            )
+        except ResumeError:
+            if isinstance(request, Resume):
+                self._explain_answered(request, await self.events())
+            raise
+
+    async def _explain(self, request: Request, conflict: ConcurrentRunError) -> None:
+        """Say who was first, if a commit lost against another answer to the same question."""
+        if isinstance(request, Resume):
+            events = await self._log.read(after=conflict.expected)
+            keys = request.answers or dict.fromkeys(self._log.position.pending)
+            _raise_if_answered(events, keys, request.asked)
+
+    def _explain_answered(self, request: Resume, events: Sequence[Event]) -> None:
+        if request.asked:
+            _raise_if_answered(events, request.asked, request.asked)
+
+    async def _record(self, request: Edit | Skip | SetBreakpoints) -> Sequence[Event]:
+        return await self._log.commit(self._log.draft(await self._opening(request)))
+
+    async def _fork(self, request: Fork) -> Sequence[Event]:
+        if self.store is None:
+            raise GraphConfigError("A fork needs a state store; pass state_store= to Graph")
+        position = await self.position(request.at)
+        name = request.name or f"fork-{uuid4().hex[:6]}"
+        draft = Draft(position, name, self.folding)
+        draft.add(Forked(parent_branch_id=self.branch_id, parent_sequence=position.sequence))
+        if request.update is not None:
+            checked = self.graph.schema.update(request.update, "fork")
+            values = dict(checked.values)
+            draft.add(StateEdited(update=values, replaced=checked.replaced, by=login_name()))
+        branch = BranchRecord(
+            self.thread_id, name, self.branch_id, position.sequence, time.time()
+        )
+        summary = draft.position.summary(self.graph.name)
+        await self.store.fork(branch, draft.events, summary=summary)
+        return draft.events
+
+    def on(self, branch_id: str) -> Thread:
+        """Return a driver for another branch of the same thread."""
+        return Thread(self.graph, self.store, self.thread_id, branch_id, context=self._context)
+
+    async def close(self) -> None:
+        """Stop what runs. The store stays open: it may serve other threads."""
+        if self._running is not None:
+            self._running.stop(Stop())
+
+
+def _raise_if_answered(
+    events: Sequence[Event], keys: Mapping[str, Any], asked: Mapping[str, int]
+) -> None:
+    for event in events:
+        if event.type != "answers_given":
+            continue
+        for key in keys:
+            if key in event.answers and asked.get(key, event.asked[key]) == event.asked[key]:
+                raise AlreadyAnsweredError(key, event.by, event.created_at)
+
+

@@ -1,0 +1,105 @@
+"""Values as JSON and back: equal and of the same type, or refused with their path."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Mapping
+from typing import Any, TypeGuard
+
+from pydantic import BaseModel
+
+from nbgraph.errors import StateStoreError
+
+__all__ = ["DEPTH_LIMIT", "fresh", "plain_copy", "same"]
+
+DEPTH_LIMIT = 200
+"""How deep a kept value may be nested."""
+_DIGIT_LIMIT = 4300
+_BIT_LIMIT = int(_DIGIT_LIMIT * math.log2(10))
+_IMMUTABLE = (str, int, float, bool, type(None), bytes, frozenset)
+
+
+def plain_copy(value: Any, path: str, depth: int = 0) -> Any:
+    """Return a copy of a value that is JSON as it stands.
+
+    Raises
+    ------
+    StateStoreError
+        If a part would not come back equal and of the same type; the message has its path and
+        type, never the value.
+    """
+    kind = type(value)
+    if kind is bool or value is None:
+        return value
+    if kind is str:
+        return _checked_text(value, path)
+    if kind is int:
+        return value if value.bit_length() <= _BIT_LIMIT else _refused(path, "int", "4,300 digits")
+    if kind is float:
+        return value if math.isfinite(value) else _refused(path, "float", "finite numbers")
+    if depth >= DEPTH_LIMIT:
+        return _refused(path, kind.__name__, f"{DEPTH_LIMIT} levels")
+    if kind is list:
+        return [plain_copy(item, f"{path}/{at}", depth + 1) for at, item in enumerate(value)]
+    if kind is dict:
+        return {
+            _checked_key(key, path): plain_copy(item, f"{path}/{key}", depth + 1)
+            for key, item in value.items()
+        }
+    raise StateStoreError(
+        f"{path} holds a {kind.__qualname__}, which does not come back from JSON as it was; "
+        "declare the field with its type, or store str, int, float, bool, None, list or dict"
+    )
+
+
+def _checked_text(value: str, path: str) -> str:
+    if not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise StateStoreError(f"{path} holds text with a lone surrogate") from None
+    return value
+
+
+def _checked_key(key: Any, path: str) -> str:
+    if type(key) is not str:
+        raise StateStoreError(f"{path} has a key of type {type(key).__qualname__}; use str keys")
+    return _checked_text(key, path)
+
+
+def _refused(path: str, kind: str, limit: str) -> Any:
+    raise StateStoreError(f"{path} holds a {kind} beyond what is kept ({limit})")
+
+
+def same(left: Any, right: Any) -> bool:
+    """Return whether two values are equal with equal types, all the way down."""
+    if type(left) is not type(right):
+        return False
+    if isinstance(left, BaseModel):
+        return same(_contents(left), _contents(right))
+    if _is_dict(left):
+        return left.keys() == right.keys() and all(same(left[key], right[key]) for key in left)
+    if isinstance(left, list | tuple):
+        return len(left) == len(right) and all(map(same, left, right))  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType] - any items
+    return bool(left == right)
+
+
+def _contents(model: BaseModel) -> dict[str, Any]:
+    return {**model.__dict__, **(model.__pydantic_extra__ or {})}
+
+
+def _is_dict(value: Any) -> TypeGuard[Mapping[Any, Any]]:
+    return isinstance(value, dict)
+
+
+def fresh(value: Any) -> Any:
+    """Return a value that can be changed in place without changing the given one."""
+    if isinstance(value, _IMMUTABLE):
+        return value
+    kind = type(value)
+    if kind is list:
+        return [fresh(item) for item in value]
+    if kind is dict:
+        return {key: fresh(item) for key, item in value.items()}
+    return copy.deepcopy(value)

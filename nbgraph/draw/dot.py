@@ -1,0 +1,82 @@
+"""A shape as a Graphviz graph."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import graphviz
+
+from nbgraph.core.driver import EdgeShape, Shape
+from nbgraph.draw.labels import cut, reveal
+
+__all__ = ["END", "START", "Direction", "dot", "node_names"]
+
+START = "__start__"
+END = "__end__"
+
+Direction = Literal["TB", "LR"]
+"""Which way the edges run: from top to bottom, or from left to right."""
+
+_TERMINALS = {START: "start", END: "end"}
+_GRAPH = {"bgcolor": "transparent", "nodesep": "0.16", "ranksep": "0.3", "pad": "0.22"}
+_NODE = {
+    "shape": "box",
+    "style": "rounded",
+    "fontname": "Helvetica",
+    "fontsize": "13",
+    "width": "1.14",
+    "height": "0.58",
+    "margin": "0.16,0.03",
+}
+_TERMINAL = {"width": "0.5", "height": "0.3", "margin": "0.06,0.03", "fontsize": "11"}
+_EDGE = {"arrowsize": "0.6", "fontname": "Helvetica", "fontsize": "11"}
+_SECOND_LINE = r"\n "
+
+
+def dot(shape: Shape, *, direction: Direction = "TB") -> graphviz.Digraph:
+    """Return the shape as a graph that any Graphviz can draw.
+
+    Names are generated; what the user wrote stands in labels only, as data. Each node keeps room
+    for a second line.
+    """
+    graph = graphviz.Digraph(
+        "g", graph_attr={"rankdir": direction, **_GRAPH}, node_attr=_NODE, edge_attr=_EDGE
+    )
+    names = node_names(shape)
+    labels = {node.path: node.label for node in shape.nodes}
+    for path, name in names.items():
+        if path in _TERMINALS:
+            graph.node(name, label=name, id=name, **_TERMINAL)
+        else:
+            graph.node(name, label=_quoted(labels.get(path, path), _SECOND_LINE), id=name)
+    for index, edge in enumerate(shape.edges):
+        ends = names[edge.source], names[edge.target]
+        graph.edge(*ends, id=f"e{index}", **_edge_attributes(edge))
+    return graph
+
+
+def node_names(shape: Shape) -> dict[str, str]:
+    """Return the name in DOT of each path that is drawn: `start`, `n0`, `n1`, ..., `end`."""
+    ends = [path for edge in shape.edges for path in (edge.source, edge.target)]
+    paths = dict.fromkeys([node.path for node in shape.nodes] + ends)
+    inner = [path for path in paths if path not in _TERMINALS]
+    names = {path: f"n{index}" for index, path in enumerate(inner)}
+    start = {START: _TERMINALS[START]} if START in paths else {}
+    end = {END: _TERMINALS[END]} if END in paths else {}
+    return start | names | end
+
+
+def _edge_attributes(edge: EdgeShape) -> dict[str, str]:
+    attributes = {"style": "dashed"} if edge.kind == "goto" else {}
+    if edge.label is not None:
+        attributes["label"] = _quoted(f" {edge.label} ")
+    return attributes
+
+
+def _quoted(text: str, suffix: str = "") -> str:
+    """Return a DOT label that shows exactly this text; the suffix is DOT of ours.
+
+    No line of it is empty: pygraphviz 2.0's Graphviz corrupts memory over an empty one.
+    """
+    shown = cut(reveal(text)) or " "
+    return graphviz.nohtml(shown.replace("\\", "\\\\").replace("&", "&amp;") + suffix)

@@ -1,0 +1,469 @@
+"""A session: the sync face of one driver for a person. No widget in here.
+
+It sends requests, folds what happens into a snapshot, and tells whoever watches. Its methods may be
+called from any thread but the loop's, and return at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections.abc import Callable, Generator, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import aclosing
+from typing import Any
+from uuid import uuid4
+
+from pydantic import BaseModel
+
+from nbgraph.core.context import NOT_PROVIDED
+from nbgraph.core.driver import Capability, Driver
+from nbgraph.core.events import Event, Interrupt, LiveEvent, RunFailed
+from nbgraph.core.graph import Graph, GraphResult
+from nbgraph.core.loop import call_soon, run_sync, submit
+from nbgraph.core.requests import (
+    Continue,
+    Edit,
+    Fork,
+    Request,
+    Resume,
+    SetBreakpoints,
+    Skip,
+    Start,
+    Stop,
+)
+from nbgraph.core.store import StateStore, Status
+from nbgraph.errors import (
+    GraphConfigError,
+    NbgraphError,
+    NodeFailedError,
+    ResumeError,
+    UnsupportedByEngineError,
+)
+from nbgraph.snapshot import Mark, Snapshot, shown
+from nbgraph.stores import InMemoryStateStore
+
+__all__ = ["Run", "Session", "driver_for", "open_session"]
+
+_HEARTBEAT = 0.05
+"""Seconds between looks while awaiting: an idle await is not reached by a kernel interrupt."""
+
+
+class Run:
+    """The handle of one request that is being carried out."""
+
+    def __init__(self, future: Future[GraphResult], cancel: Callable[[], object]) -> None:
+        self._future = future
+        self._cancel = cancel
+
+    @property
+    def done(self) -> bool:
+        """Whether it has ended: at a pause, at the end, or with an error."""
+        return self._future.done()
+
+    def result(self, timeout: float | None = None) -> GraphResult:
+        """Wait for its end and return where the thread stands.
+
+        Raises
+        ------
+        TimeoutError
+            If it has not ended after `timeout` seconds; it goes on.
+        Exception
+            What a node raised, or why the request was refused.
+        """
+        return self._future.result(timeout)
+
+    def cancel(self) -> None:
+        """Stop it; the thread can be continued."""
+        self._cancel()
+
+    def __await__(self) -> Generator[Any, None, GraphResult]:
+        return self._wait().__await__()
+
+    async def _wait(self) -> GraphResult:
+        while not self._future.done():
+            await asyncio.sleep(_HEARTBEAT)
+        return self._future.result()
+
+
+class Session:
+    """Drives one branch of one thread, and keeps what a person sees of it.
+
+    Parameters
+    ----------
+    driver : Driver
+        The engine's thread.
+    notice : str, optional
+        Something a person should know about it, such as that nothing is kept.
+    """
+
+    def __init__(self, driver: Driver, *, notice: str | None = None) -> None:
+        self.driver = driver
+        self.notice = notice
+        self._snapshot = Snapshot(marks={node.path: "idle" for node in driver.shape.nodes})
+        self._watchers: list[Callable[[Snapshot], None]] = []
+        self._run: Run | None = None
+        self._steps = 0
+        run_sync(self._follow())
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """What there is to see, as of the last event."""
+        return self._snapshot
+
+    @property
+    def thread_id(self) -> str:
+        """The thread's id."""
+        return self.driver.thread_id
+
+    @property
+    def branch_id(self) -> str:
+        """The branch's id."""
+        return self.driver.branch_id
+
+    @property
+    def status(self) -> Status:
+        """Where the thread stands: new, running, interrupted, completed, failed or stopped."""
+        return self._snapshot.status
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """The state, as JSON."""
+        return self.driver.folding.to_json(self._snapshot.position.state)
+
+    @property
+    def next(self) -> tuple[str, ...]:
+        """The nodes that run next."""
+        return self._snapshot.next
+
+    @property
+    def pending(self) -> Mapping[str, Interrupt]:
+        """The questions that wait, by key."""
+        return self._snapshot.pending
+
+    @property
+    def marks(self) -> Mapping[str, Mark]:
+        """One word for every node."""
+        return self._snapshot.marks
+
+    @property
+    def error(self) -> str | None:
+        """What the last run ended with; None while nothing failed."""
+        return self._snapshot.error
+
+    def start(self, input: Mapping[str, Any] | BaseModel | None = None) -> Run:
+        """Begin a turn with an input.
+
+        Raises
+        ------
+        ResumeError
+            If the thread waits for answers, or is running.
+        """
+        if self.pending:
+            raise ResumeError(
+                f"The thread waits for {', '.join(map(repr, self.pending))}; answer, or fork it"
+            )
+        return self._begin(Start(input or {}))
+
+    def resume(
+        self,
+        answers: Mapping[str, Any],
+        *,
+        partial: bool = True,
+        asked: Mapping[str, int] | None = None,
+        by: str | None = None,
+    ) -> Run:
+        """Answer pending questions by key; a form passes which asking it showed.
+
+        Raises
+        ------
+        ResumeError
+            If the thread is running, or `answers` is empty.
+        """
+        known = {key: self.pending[key].asked for key in answers if key in self.pending}
+        return self._begin(
+            Resume(answers=answers, partial=partial, asked={**known, **(asked or {})}, by=by)
+        )
+
+    def proceed(self) -> Run:
+        """Go on to the next pause or the end.
+
+        Raises
+        ------
+        ResumeError
+            If there is nothing to go on with, or the thread is running or waits for answers.
+        """
+        return self._continue(Continue())
+
+    def step(self) -> Run:
+        """Run one superstep."""
+        self._need("step")
+        return self._continue(Continue(steps=1))
+
+    def run_until(self, node: str) -> Run:
+        """Go on until a task of `node` is next."""
+        self._need("until")
+        known = [each.path for each in self.driver.shape.nodes]
+        if node not in known:
+            raise ResumeError(f"There is no node {node!r}; nodes are {', '.join(map(repr, known))}")
+        return self._continue(Continue(until=node))
+
+    def _continue(self, request: Continue) -> Run:
+        position = self._snapshot.position
+        if position.pending and not position.runnable:
+            raise ResumeError(f"The thread waits for {', '.join(map(repr, position.pending))}")
+        if not position.tasks:
+            raise ResumeError("There is nothing to continue; start the thread with an input")
+        return self._begin(request)
+
+    def pause(self) -> None:
+        """Let the run end when its superstep is finished."""
+        self._need("pause")
+        submit(self._tell(Stop(gently=True)))
+
+    def stop(self) -> None:
+        """End the run now; its unfinished tasks can be continued."""
+        self._need("stop")
+        submit(self._tell(Stop()))
+
+    def edit(self, update: Mapping[str, Any]) -> None:
+        """Change the state through its reducers.
+
+        Raises
+        ------
+        StateUpdateError
+            If a value does not fit; the thread is unchanged.
+        ResumeError
+            While the thread is running.
+        """
+        self._need("edit")
+        self._now(Edit(update))
+
+    def skip(self, task_id: str, value: Mapping[str, Any] | None = None) -> None:
+        """Count an unfinished task as finished, with `value` as its update."""
+        self._need("skip")
+        self._now(Skip(task_id, value or {}))
+
+    def breakpoints(
+        self, before: Sequence[str] | None = None, after: Sequence[str] | None = None
+    ) -> None:
+        """Pause before and after these nodes from now on; None keeps a list, `()` clears it."""
+        self._need("breakpoints")
+        lists = [None if names is None else tuple(names) for names in (before, after)]
+        self._now(SetBreakpoints(*lists))
+
+    def fork(
+        self,
+        at: int | None = None,
+        name: str | None = None,
+        update: Mapping[str, Any] | None = None,
+    ) -> Session:
+        """Start a branch from event `at` (the last one without it), and return its session.
+
+        Raises
+        ------
+        StateUpdateError
+            If `at` is no event of the branch, or `update` does not fit.
+        StateStoreError
+            If there is a branch of that name.
+        """
+        self._need("fork")
+        branch_id = run_sync(self._forked(Fork(at, name, update)))
+        return Session(self.driver.on(branch_id), notice=self.notice)
+
+    async def _forked(self, request: Fork) -> str:
+        async with aclosing(self.driver.send(request)) as happening:  # type: ignore[type-var]
+            return [event async for event in happening][0].branch_id  # type: ignore[union-attr]
+
+    def history(self) -> Sequence[Event]:
+        """Return all recorded events, in order."""
+        return run_sync(self.driver.events())
+
+    def watch(self, callback: Callable[[Snapshot], None]) -> Callable[[], None]:
+        """Call `callback` with the snapshot now and after every event; return how to stop that.
+
+        Later calls come on the loop thread: a callback must return at once.
+        """
+        self._watchers.append(callback)
+        callback(self._snapshot)
+        return lambda: self._watchers.remove(callback) if callback in self._watchers else None
+
+    def reload(self) -> None:
+        """Take up what others recorded since the last event."""
+        run_sync(self._follow())
+
+    def close(self) -> None:
+        """Stop what runs and stop telling watchers."""
+        self._watchers.clear()
+        run_sync(self.driver.close())
+
+    def finish(self, answers: Mapping[str, Any] | None = None) -> GraphResult:
+        """Go on to the end without a person, answering from `answers` by key.
+
+        A value is the answer each time the key is asked; a list holds one for each asking, in
+        order; a callable is given the `Interrupt`. Waits for the end, and returns the result.
+
+        Raises
+        ------
+        ResumeError
+            If a key is asked that has no answer; the message names it.
+        """
+        script = _Script(answers or {})
+        result = self._result() if self._run is None else self._run.result()
+        while result.status == "interrupted":
+            given = {key: script.answer(question) for key, question in self.pending.items()}
+            run = self.resume(given) if given else self.proceed()
+            result = run.result()
+        return result
+
+    # --- on the loop thread ----------------------------------------------------------------
+
+    def _begin(self, request: Start | Resume | Continue) -> Run:
+        if self._run is not None and not self._run.done:
+            raise ResumeError("The thread is running; stop it, or wait for its end")
+        self._steps = 0
+        self._run = Run(submit(self._carried(request)), self.stop)
+        return self._run
+
+    async def _carried(self, request: Request) -> GraphResult:
+        last: Event | LiveEvent | None = None
+        self._show(running=True)
+        try:
+            async for event in self.driver.send(request):
+                last = event
+                self._steps += getattr(event, "type", "") == "superstep_finished"
+                self._show(event, running=True)
+        except NbgraphError:
+            await self._follow()
+            raise
+        finally:
+            self._show(running=False)
+        if isinstance(last, RunFailed):
+            error = last.error
+            raise last.exception or NodeFailedError(self.thread_id, error.type, error.message)
+        return self._result()
+
+    def _result(self) -> GraphResult:
+        position, folding = self._snapshot.position, self.driver.folding
+        return GraphResult(
+            state=folding.view(position.state),
+            step=self._steps,
+            data=folding.to_json(position.state),
+            thread_id=self.thread_id,
+            checkpoint_id=f"{self.branch_id}:{position.sequence}",
+            status="completed" if position.status == "completed" else "interrupted",
+            interrupts=dict(position.pending),
+        )
+
+    def _now(self, request: Edit | Skip | SetBreakpoints) -> None:
+        if self._snapshot.running:
+            raise ResumeError("The thread is running; stop it, or wait for its end")
+        run_sync(self._tell(request))
+
+    async def _tell(self, request: Request) -> None:
+        async for event in self.driver.send(request):
+            self._show(event)
+
+    async def _follow(self) -> None:
+        for event in await self.driver.events(after=self._snapshot.position.sequence):
+            self._fold(event)
+        self._notify()
+
+    def _fold(self, event: Event | LiveEvent) -> None:
+        self._snapshot = shown(self._snapshot, event, self.driver.shape, self.driver.folding)
+
+    def _show(self, event: Event | LiveEvent | None = None, *, running: bool | None = None) -> None:
+        if event is not None:
+            self._fold(event)
+        if running is not None and running != self._snapshot.running:
+            self._snapshot = dataclasses.replace(self._snapshot, running=running)
+        self._notify()
+
+    def _notify(self) -> None:
+        for watcher in tuple(self._watchers):
+            call_soon(watcher, self._snapshot)
+
+    def _need(self, capability: Capability) -> None:
+        reason = self.driver.capabilities.get(capability, "")
+        if reason is not None:
+            raise UnsupportedByEngineError(self.driver.engine, capability)
+
+    def __repr__(self) -> str:
+        return f"<Session of thread {self.thread_id!r}, branch {self.branch_id!r}: {self.status}>"
+
+
+class _Script:
+    """Answers by key; a list is used up in order."""
+
+    def __init__(self, answers: Mapping[str, Any]) -> None:
+        self._answers = dict(answers)
+        self._used: dict[str, int] = {}
+
+    def answer(self, question: Interrupt) -> Any:
+        key = question.key
+        if key not in self._answers:
+            raise ResumeError(f"Nobody is here to answer {key!r}; pass answers={{{key!r}: ...}}")
+        given = self._answers[key]
+        if callable(given):
+            return given(question)
+        if not isinstance(given, list):
+            return given
+        number = self._used.get(key, 0)
+        self._used[key] = number + 1
+        if number >= len(given):  # pyright: ignore[reportUnknownArgumentType] - any answers
+            raise ResumeError(
+                f"{key!r} was asked {number + 1} times and answers has {number} for it"
+            )
+        return given[number]  # pyright: ignore[reportUnknownVariableType]
+
+
+def open_session(
+    app: Any,
+    thread_id: str | None = None,
+    branch_id: str = "main",
+    store: StateStore | None = None,
+    context: Any = None,
+) -> Session:
+    """Open a thread of a graph for a person.
+
+    Parameters
+    ----------
+    app : Graph
+        What runs.
+    thread_id : str, optional
+        Which thread; a new one without it.
+    branch_id : str
+        Which branch of it.
+    store : StateStore, optional
+        Where it is kept; by default the graph's own, else memory, which the session's `notice` says.
+    context : object, optional
+        What nodes find as `ctx.context`.
+
+    Returns
+    -------
+    Session
+
+    Raises
+    ------
+    GraphConfigError
+        If `app` is nothing that can be driven.
+    UnknownThreadError
+        If the branch does not exist.
+    """
+    driver, notice = driver_for(app, thread_id, branch_id, store, context)
+    return Session(driver, notice=notice)
+
+
+def driver_for(
+    app: Any, thread_id: str | None, branch_id: str, store: StateStore | None, context: Any
+) -> tuple[Driver, str | None]:
+    """Return the driver for a graph's thread, and what a person should know about it."""
+    if not isinstance(app, Graph):
+        raise GraphConfigError(f"There is no driver for {type(app).__qualname__}; pass a Graph")
+    notice = None
+    kept = store or app.state_store
+    if kept is None:
+        kept, notice = InMemoryStateStore(), "Kept in memory only: gone when the kernel stops."
+    given = NOT_PROVIDED if context is None else context
+    name = thread_id or f"{app.name}-{uuid4().hex[:6]}"
+    return app.thread(name, branch_id=branch_id, state_store=kept, context=given), notice

@@ -1,0 +1,311 @@
+"""What a person sees of a thread: its position, and marks on the drawing. A fold over events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from nbgraph.core.driver import Folding, Shape
+from nbgraph.core.events import (
+    AnswerRefused,
+    AnswersGiven,
+    Event,
+    Interrupt,
+    LiveEvent,
+    RunFailed,
+    RunFinished,
+    RunPaused,
+    RunStarted,
+    RunStopped,
+    StateEdited,
+    SuperstepFinished,
+    TaskEmitted,
+    TaskFailed,
+    TaskFinished,
+    TaskInterrupted,
+    TaskSpec,
+    TaskStarted,
+)
+from nbgraph.core.position import Answered, Position, advance
+from nbgraph.core.store import Status
+
+__all__ = ["LogLine", "Mark", "Progress", "Snapshot", "Superstep", "TaskBar", "shown"]
+
+Mark = Literal["idle", "running", "done", "waiting", "failed", "skipped"]
+"""How a node stands, in one word."""
+_SEVERITY: Mapping[Mark, int] = {
+    "idle": 0,
+    "skipped": 1,
+    "done": 2,
+    "running": 3,
+    "waiting": 4,
+    "failed": 5,
+}
+_LOG_LIMIT = 200
+_START, _END = "__start__", "__end__"
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What a node has done so far: finished visits, their seconds together, and since when it runs."""
+
+    visits: int = 0
+    seconds: float = 0.0
+    since: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskBar:
+    """One task of a superstep, as the timeline shows it."""
+
+    task_id: str
+    node: str
+    mark: Mark = "idle"
+    started: float | None = None
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Superstep:
+    """One superstep of the timeline; `number` counts from 1 over the thread."""
+
+    number: int
+    tasks: tuple[TaskBar, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LogLine:
+    """One line of the log: when, which node (`""`: the run itself), what, and how it is shown."""
+
+    at: float
+    node: str
+    text: str
+    mark: Mark = "idle"
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What a panel shows.
+
+    Attributes
+    ----------
+    position : Position
+        Where the branch stands.
+    running : bool
+        Whether this session has a run going.
+    marks : mapping of path to Mark
+        One word for every node.
+    progress : mapping of path to Progress
+        Visits and seconds of the nodes that ran.
+    taken : frozenset of (source, target)
+        Edges that were taken in this turn.
+    supersteps : tuple of Superstep
+        The timeline; the last one is the current one while tasks are planned.
+    records : tuple of Answered
+        Answers given so far in this turn.
+    log : tuple of LogLine
+        The newest lines.
+    """
+
+    position: Position = field(default_factory=Position)
+    running: bool = False
+    marks: Mapping[str, Mark] = field(default_factory=dict[str, Mark])
+    progress: Mapping[str, Progress] = field(default_factory=dict[str, Progress])
+    taken: frozenset[tuple[str, str]] = frozenset()
+    supersteps: tuple[Superstep, ...] = ()
+    records: tuple[Answered, ...] = ()
+    log: tuple[LogLine, ...] = ()
+
+    @property
+    def status(self) -> Status:
+        """`"running"` while this session runs it, else where the log ends."""
+        return "running" if self.running else self.position.status
+
+    @property
+    def state(self) -> Mapping[str, Any]:
+        """The state's fields, as Python values."""
+        return self.position.state
+
+    @property
+    def step(self) -> int:
+        """How many supersteps the thread has finished."""
+        return self.position.step
+
+    @property
+    def next(self) -> tuple[str, ...]:
+        """The nodes that run next."""
+        return self.position.next
+
+    @property
+    def pending(self) -> Mapping[str, Interrupt]:
+        """The questions that wait, by key."""
+        return self.position.pending
+
+    @property
+    def error(self) -> str | None:
+        """What the last run ended with, as `"Type: message"`; None while nothing failed."""
+        failure = self.position.failure
+        return f"{failure.error.type}: {failure.error.message}" if failure else None
+
+
+def shown(
+    snapshot: Snapshot, event: Event | LiveEvent, shape: Shape, folding: Folding
+) -> Snapshot:
+    """Return the snapshot after one more event."""
+    match event:
+        case TaskStarted(task_id=task_id, at=at):
+            return _barred(snapshot, task_id, mark="running", started=at)
+        case TaskEmitted(node=node, at=at, data=data):
+            return _logged(snapshot, LogLine(at, node, _brief(data)))
+        case _:
+            before = snapshot.position
+            moved = replace(snapshot, position=advance(before, event, folding))
+            return _recorded(moved, before, event, shape)
+
+
+def _recorded(snapshot: Snapshot, before: Position, event: Event, shape: Shape) -> Snapshot:
+    match event:
+        case RunStarted(tasks=tasks):
+            taken = frozenset((_START, task.node) for task in tasks)
+            cleared = replace(
+                snapshot, marks={node.path: "idle" for node in shape.nodes}, taken=taken, records=()
+            )
+            return _planned(_started_anew(cleared), tasks)
+        case SuperstepFinished(next=tasks):
+            if tasks is None:
+                return snapshot
+            return _planned(_routed(snapshot, before, tasks, shape), tasks)
+        case TaskFinished() | TaskFailed() | TaskInterrupted():
+            return _reported(snapshot, event)
+        case AnswersGiven(answers=answers):
+            given = tuple(snapshot.position.answered[key] for key in answers)
+            answered = replace(snapshot, records=(*snapshot.records, *given))
+            return _answered(answered, event, before)
+        case AnswerRefused(key=key, problems=problems):
+            text = f"the answer did not count: {'; '.join(problems.values())}"
+            refused = _barred(snapshot, key.rpartition(":")[0], mark="waiting")
+            records = tuple(item for item in refused.records if item.interrupt.key != key)
+            return _said(replace(refused, records=records), event, text, "failed")
+        case RunFinished():
+            return _said(_ended(snapshot, before, shape), event, "finished", "done")
+        case RunFailed(error=error):
+            return _said(snapshot, event, f"{error.type}: {error.message}", "failed")
+        case RunPaused() | RunStopped():
+            return _halted(snapshot, event)
+        case StateEdited(update=update, by=by):
+            return _said(snapshot, event, f"{by or 'somebody'} edited {', '.join(update)}", "idle")
+        case _:
+            return snapshot
+
+
+def _started_anew(snapshot: Snapshot) -> Snapshot:
+    """Drop a current superstep that a new turn leaves unfinished."""
+    steps = snapshot.supersteps
+    if steps and any(task.mark not in ("done", "skipped") for task in steps[-1].tasks):
+        return replace(snapshot, supersteps=steps[:-1])
+    return snapshot
+
+
+def _planned(snapshot: Snapshot, tasks: Iterable[TaskSpec]) -> Snapshot:
+    bars = tuple(TaskBar(task.task_id, task.node) for task in tasks)
+    if not bars:
+        return snapshot
+    planned = Superstep(snapshot.position.step + 1, bars)
+    marks = {**snapshot.marks, **{bar.node: "idle" for bar in bars}}
+    return replace(snapshot, supersteps=(*snapshot.supersteps, planned), marks=marks)
+
+
+def _routed(
+    snapshot: Snapshot, before: Position, tasks: Iterable[TaskSpec], shape: Shape
+) -> Snapshot:
+    """Add the edges that were taken, and mark what a branch did not choose."""
+    sources = {task.node for task in before.tasks}
+    targets = {task.node for task in tasks}
+    marks = dict(snapshot.marks)
+    taken = set(snapshot.taken)
+    for edge in shape.edges:
+        if edge.source in sources and edge.target in targets:
+            taken.add((edge.source, edge.target))
+        elif edge.source in sources and edge.kind == "branch" and marks.get(edge.target) == "idle":
+            marks[edge.target] = "skipped"
+    return replace(snapshot, taken=frozenset(taken), marks=marks)
+
+
+def _ended(snapshot: Snapshot, before: Position, shape: Shape) -> Snapshot:
+    last = snapshot.supersteps[-1].tasks if snapshot.supersteps else ()
+    ends = {
+        (edge.source, _END)
+        for edge in shape.edges
+        if edge.target == _END and edge.source in {bar.node for bar in last}
+    }
+    return replace(snapshot, taken=snapshot.taken | ends) if not before.tasks else snapshot
+
+
+def _reported(
+    snapshot: Snapshot, event: TaskFinished | TaskFailed | TaskInterrupted
+) -> Snapshot:
+    match event:
+        case TaskFinished(task_id=task_id, node=node, duration=seconds):
+            mark: Mark = "done" if event.attempts else "skipped"
+            old = snapshot.progress.get(node, Progress())
+            new = Progress(old.visits + 1, old.seconds + seconds)
+            barred = _barred(
+                snapshot, task_id, mark=mark, started=event.started or None, seconds=seconds
+            )
+            return replace(barred, progress={**barred.progress, node: new})
+        case TaskFailed(task_id=task_id, error=error):
+            text = f"{error.type}: {error.message}"
+            return _said(_barred(snapshot, task_id, mark="failed"), event, text, "failed")
+        case TaskInterrupted(task_id=task_id, interrupts=interrupts):
+            asked = _barred(snapshot, task_id, mark="waiting")
+            text = "; ".join(f"asks: {item.message or item.key}" for item in interrupts)
+            return _said(asked, event, text, "waiting")
+
+
+def _answered(snapshot: Snapshot, event: AnswersGiven, before: Position) -> Snapshot:
+    for key in event.answers:
+        snapshot = _barred(snapshot, before.pending[key].task_id, mark="idle")
+    text = f"{event.by or 'somebody'} answered {', '.join(event.answers)}"
+    return _said(snapshot, event, text, "done")
+
+
+def _halted(snapshot: Snapshot, event: RunPaused | RunStopped) -> Snapshot:
+    """Take the running mark from tasks that nobody runs any more."""
+    for bar in snapshot.supersteps[-1].tasks if snapshot.supersteps else ():
+        if bar.mark == "running":
+            snapshot = _barred(snapshot, bar.task_id, mark="idle")
+    text = "stopped" if isinstance(event, RunStopped) else f"paused ({event.reason})"
+    return _said(snapshot, event, text, "idle")
+
+
+def _barred(snapshot: Snapshot, task_id: str, **changes: Any) -> Snapshot:
+    """Return the snapshot with one task of the current superstep changed, and its node's mark."""
+    if not snapshot.supersteps:
+        return snapshot
+    *done, current = snapshot.supersteps
+    bars = tuple(
+        replace(bar, **changes) if bar.task_id == task_id else bar for bar in current.tasks
+    )
+    node = next((bar.node for bar in bars if bar.task_id == task_id), None)
+    if node is None:
+        return snapshot
+    worst = max((bar.mark for bar in bars if bar.node == node), key=_SEVERITY.__getitem__)
+    return replace(
+        snapshot,
+        supersteps=(*done, replace(current, tasks=bars)),
+        marks={**snapshot.marks, node: worst},
+    )
+
+
+def _said(snapshot: Snapshot, event: Event, text: str, mark: Mark) -> Snapshot:
+    return _logged(snapshot, LogLine(event.created_at, event.node or "", text, mark))
+
+
+def _logged(snapshot: Snapshot, line: LogLine) -> Snapshot:
+    return replace(snapshot, log=(*snapshot.log, line)[-_LOG_LIMIT:])
+
+
+def _brief(data: Any) -> str:
+    text = data if isinstance(data, str) else repr(data)
+    return text if len(text) <= 500 else f"{text[:500]}… ({len(text):,} characters)"

@@ -1,0 +1,247 @@
+"""What every store does alike: make a commit of events, and read a branch's log across forks.
+
+A branch keeps only its own events; those before its fork stand in its ancestors' logs. Reading a
+branch is therefore reading a few stretches, root first, and the stretches must join without a gap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from nbgraph.core.events import Event, decode_events, encode_events
+from nbgraph.core.store import BranchSummary
+from nbgraph.errors import (
+    ConcurrentRunError,
+    DamagedStoreError,
+    StateStoreError,
+    UnknownThreadError,
+)
+
+__all__ = [
+    "MAIN",
+    "Commit",
+    "Place",
+    "Row",
+    "Stretch",
+    "commit_of",
+    "events_of",
+    "require_event",
+    "require_fit",
+    "require_new",
+    "require_text",
+    "stretches",
+    "where",
+]
+
+MAIN = "main"
+"""The branch that makes a thread."""
+
+
+@dataclass(slots=True)
+class Commit:
+    """Events that became known together, ready to be kept after event `expected`."""
+
+    thread_id: str
+    branch_id: str
+    expected: int
+    count: int
+    body: str
+    summary: BranchSummary
+    first_at: float
+    """When its first event happened."""
+    last_at: float
+    """When its last event happened."""
+
+    @property
+    def head(self) -> int:
+        """Where the branch stands once the commit is kept."""
+        return self.expected + self.count
+
+
+@dataclass(slots=True)
+class Row:
+    """A commit as it is stored: its first sequence, how many events, and their text."""
+
+    first: int
+    count: int
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A branch in an ancestry: its own events are `parent_sequence < sequence <= head`."""
+
+    branch_id: str
+    parent_sequence: int
+    head: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """The events `low < sequence <= high`, all of which stand in one branch's own log."""
+
+    branch_id: str
+    low: int
+    high: int
+
+
+def commit_of(
+    thread_id: str,
+    branch_id: str,
+    events: Sequence[Event],
+    *,
+    expected: int,
+    summary: BranchSummary,
+) -> Commit:
+    """Return the events as one commit.
+
+    Raises
+    ------
+    StateStoreError
+        If an id is no text, an event cannot be kept as JSON, or the events are not stamped with
+        this branch and the sequences from `expected + 1`.
+    """
+    require_text(thread_id, "thread id")
+    require_text(branch_id, "branch id")
+    require_text(summary.graph, "graph name")
+    _require_stamps(branch_id, events, expected)
+    try:
+        body = encode_events(events)
+    except ValueError as error:
+        raise StateStoreError(
+            f"{where(thread_id, branch_id, expected + 1)} cannot be kept as JSON: {error}"
+        ) from error
+    return Commit(
+        thread_id,
+        branch_id,
+        expected,
+        len(events),
+        body,
+        summary,
+        first_at=events[0].created_at,
+        last_at=events[-1].created_at,
+    )
+
+
+def _require_stamps(branch_id: str, events: Sequence[Event], expected: int) -> None:
+    if not events:
+        raise StateStoreError("A commit needs at least one event")
+    for sequence, event in enumerate(events, expected + 1):
+        if event.sequence != sequence or event.branch_id != branch_id:
+            raise StateStoreError(
+                f"Event {event.id!r} is not stamped {f'{branch_id}:{sequence}'!r}, its place in "
+                "the commit"
+            )
+
+
+def require_text(text: str, what: str) -> None:
+    """Refuse text that UTF-8 cannot hold; any other text is data.
+
+    Raises
+    ------
+    StateStoreError
+        If the text has half of a surrogate pair in it.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise StateStoreError(
+            f"The {what} {text!r} has a lone surrogate at position {error.start}; "
+            "use text that UTF-8 can hold"
+        ) from error
+
+
+def require_fit(commit: Commit, head: int | None) -> None:
+    """Refuse a commit that does not follow `head`, the branch's last event; None: no such branch.
+
+    Raises
+    ------
+    UnknownThreadError
+        If the branch does not exist and the commit does not make a thread.
+    ConcurrentRunError
+        If the branch does not end where the commit expects it to.
+    """
+    if head is None and (commit.expected or commit.branch_id != MAIN):
+        raise UnknownThreadError(commit.thread_id, commit.branch_id)
+    if (head or 0) != commit.expected:
+        raise ConcurrentRunError(commit.thread_id, commit.branch_id, commit.expected, head or 0)
+
+
+def require_event(parent: Place, sequence: int) -> None:
+    """Refuse to fork where the parent has no event.
+
+    Raises
+    ------
+    StateStoreError
+        If `sequence` is not among the parent's events, its ancestors' included.
+    """
+    if not 1 <= sequence <= parent.head:
+        raise StateStoreError(
+            f"Branch {parent.branch_id!r} has no event {sequence} to fork at; "
+            f"its events are 1 to {parent.head}"
+        )
+
+
+def require_new(branch_id: str, *, exists: bool, thread_id: str) -> None:
+    """Refuse to make a branch that exists.
+
+    Raises
+    ------
+    StateStoreError
+        If the branch exists.
+    """
+    if exists:
+        raise StateStoreError(
+            f"Thread {thread_id!r} has a branch {branch_id!r} already; give the fork another name"
+        )
+
+
+def where(thread_id: str, branch_id: str, sequence: int) -> str:
+    """Name a place in a log, for a message."""
+    return f"Thread {thread_id!r}, branch {branch_id!r}, event {sequence}"
+
+
+def stretches(ancestry: Iterable[Place], *, after: int, upto: int | None) -> list[Stretch]:
+    """Return what to read for `after < sequence <= upto`, root first.
+
+    `ancestry` begins with the branch itself; no more of it is taken than needed.
+    """
+    found: list[Stretch] = []
+    high: int | None = None
+    for place in ancestry:
+        # Only the branch itself is cut at its head: an ancestor that ends before its child forks
+        # off has lost events, which must not pass for a shorter log.
+        if high is None:
+            high = place.head if upto is None else min(upto, place.head)
+        low = max(after, place.parent_sequence)
+        if low < high:
+            found.append(Stretch(place.branch_id, low, high))
+        high = min(high, place.parent_sequence)
+        if high <= after:
+            break
+    return found[::-1]
+
+
+def events_of(thread_id: str, stretch: Stretch, rows: Sequence[Row]) -> list[Event]:
+    """Return the events of a stretch from the rows that hold them, in order.
+
+    Raises
+    ------
+    DamagedStoreError
+        If a row cannot be read, or one is missing.
+    """
+    start = due = min(stretch.low + 1, rows[0].first) if rows else stretch.low + 1
+    events: list[Event] = []
+    for row in rows:
+        place = where(thread_id, stretch.branch_id, due)
+        if row.first != due:
+            raise DamagedStoreError(place, "it is missing")
+        found = decode_events(row.body, branch_id=stretch.branch_id, first=due, where=place)
+        if len(found) != row.count:
+            raise DamagedStoreError(place, f"{row.count} events were kept, {len(found)} are there")
+        events += found
+        due += row.count
+    if due <= stretch.high:
+        raise DamagedStoreError(where(thread_id, stretch.branch_id, due), "it is missing")
+    return events[stretch.low + 1 - start : stretch.high + 1 - start]

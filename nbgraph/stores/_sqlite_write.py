@@ -1,0 +1,171 @@
+"""What a SQLite store writes, each function inside a transaction of its caller.
+
+A refusal is raised before the first statement that writes, so that the transaction can go on with
+somebody else's commit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from sqlite3 import Connection
+from typing import TypeAlias, cast
+
+from nbgraph.core.events import Interrupt
+from nbgraph.core.store import BranchRecord
+from nbgraph.errors import StateStoreError
+from nbgraph.stores._log import Commit, require_event, require_fit, require_new
+from nbgraph.stores._sqlite_rows import (
+    body_checksum,
+    branch_checksum,
+    branch_identity,
+    found_branch,
+)
+
+__all__ = ["add_branch", "forget", "keep"]
+
+_FIND_HEAD = "SELECT id, head, pending FROM branches WHERE thread = ? AND name = ?"
+
+_ADD_BRANCH = """
+    INSERT INTO branches (thread, name, parent, parent_sequence, created_at, identity)
+    VALUES (?, ?, ?, ?, ?, ?)
+"""
+
+_MOVE_HEAD = """
+    UPDATE branches
+    SET graph = ?, status = ?, step = ?, head = ?, pending = ?, updated_at = ?, checksum = ?
+    WHERE id = ?
+"""
+
+_ADD_COMMIT = "INSERT INTO commits (branch, first, count, checksum, body) VALUES (?, ?, ?, ?, ?)"
+
+_FIND_QUESTIONS = "SELECT key, asked FROM questions WHERE branch = ?"
+
+_DROP_QUESTION = "DELETE FROM questions WHERE branch = ? AND key = ? AND asked = ?"
+
+_ADD_QUESTION = """
+    INSERT INTO questions (branch, key, asked, created_at, checksum, body)
+    VALUES (?, ?, ?, ?, ?, ?)
+"""
+
+_FORGET_THREAD = (
+    "DELETE FROM commits WHERE branch IN (SELECT id FROM branches WHERE thread = ?)",
+    "DELETE FROM questions WHERE branch IN (SELECT id FROM branches WHERE thread = ?)",
+    "DELETE FROM branches WHERE thread = ?",
+)
+
+_Asked: TypeAlias = tuple[str, int]
+"""A question's key and the event that asked it, which together name it within its branch."""
+
+
+def keep(connection: Connection, commit: Commit) -> None:
+    """Write a commit if it fits.
+
+    Raises
+    ------
+    ConcurrentRunError, UnknownThreadError
+        If it does not fit.
+    StateStoreError
+        If a question cannot be kept as JSON.
+    """
+    names = (commit.thread_id, commit.branch_id)
+    branch, head, pending = connection.execute(_FIND_HEAD, names).fetchone() or (None, None, 0)
+    require_fit(commit, head)
+    stored = _stored_questions(connection, branch) if pending else ()
+    asked = _asked_since(stored, commit.summary.pending)
+    if branch is None:
+        branch = _add_row(connection, *names, None, 0, commit.first_at)
+    _write(connection, branch, commit)
+    if stored or asked:
+        _drop_answered(connection, branch, stored, commit.summary.pending)
+        _add_questions(connection, branch, asked)
+
+
+def add_branch(connection: Connection, record: BranchRecord, commit: Commit) -> None:
+    """Write a branch with its first commit.
+
+    Raises
+    ------
+    UnknownThreadError
+        If the thread or the parent branch does not exist.
+    StateStoreError
+        If the branch exists, the parent has no such event, or a question cannot be kept as JSON.
+    """
+    names, at = (record.thread_id, record.id), record.parent_sequence
+    parent = found_branch(connection, record.thread_id, record.parent_branch_id)
+    require_event(parent.place, at)
+    exists = connection.execute(_FIND_HEAD, names).fetchone() is not None
+    require_new(record.id, exists=exists, thread_id=record.thread_id)
+    asked = _asked_since((), commit.summary.pending)
+    branch = _add_row(connection, *names, parent.id, at, record.created_at)
+    _write(connection, branch, commit)
+    _add_questions(connection, branch, asked)
+
+
+def forget(connection: Connection, thread_id: str) -> None:
+    """Delete all rows of a thread."""
+    for statement in _FORGET_THREAD:
+        connection.execute(statement, (thread_id,))
+
+
+def _add_row(
+    connection: Connection,
+    thread_id: str,
+    branch_id: str,
+    parent: int | None,
+    parent_sequence: int,
+    created_at: float,
+) -> int:
+    # SQLite gives back a float, and the checksum has to fit what it gives back.
+    lasting = (thread_id, branch_id, parent, parent_sequence, float(created_at))
+    cursor = connection.execute(_ADD_BRANCH, (*lasting, branch_identity(*lasting)))
+    return cast(int, cursor.lastrowid)
+
+
+def _write(connection: Connection, branch: int, commit: Commit) -> None:
+    summary, first, count = commit.summary, commit.expected + 1, commit.count
+    changing = (
+        summary.graph,
+        summary.status,
+        summary.step,
+        commit.head,
+        len(summary.pending),
+        float(commit.last_at),
+    )
+    connection.execute(_MOVE_HEAD, (*changing, branch_checksum(*changing), branch))
+    checksum = body_checksum(commit.body.encode(), branch, first, count)
+    connection.execute(_ADD_COMMIT, (branch, first, count, checksum, commit.body))
+
+
+def _stored_questions(connection: Connection, branch: int) -> Collection[_Asked]:
+    return set(connection.execute(_FIND_QUESTIONS, (branch,)))
+
+
+def _asked_since(
+    stored: Collection[_Asked], pending: Sequence[Interrupt]
+) -> list[tuple[Interrupt, str]]:
+    try:
+        return [
+            (interrupt, interrupt.model_dump_json(exclude_defaults=True))
+            for interrupt in pending
+            if (interrupt.key, interrupt.asked) not in stored
+        ]
+    except ValueError as error:
+        raise StateStoreError(f"A pending question cannot be kept as JSON: {error}") from error
+
+
+def _drop_answered(
+    connection: Connection, branch: int, stored: Collection[_Asked], pending: Sequence[Interrupt]
+) -> None:
+    waiting = {(interrupt.key, interrupt.asked) for interrupt in pending}
+    answered = [(branch, *asked) for asked in stored if asked not in waiting]
+    connection.executemany(_DROP_QUESTION, answered)
+
+
+def _add_questions(
+    connection: Connection, branch: int, asked: Sequence[tuple[Interrupt, str]]
+) -> None:
+    rows = [
+        (branch, one.key, one.asked, one.created_at, body_checksum(body.encode(), branch), body)
+        for one, body in asked
+    ]
+    connection.executemany(_ADD_QUESTION, rows)

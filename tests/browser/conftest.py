@@ -1,0 +1,83 @@
+"""One server and one browser for all tests of this folder, one tab and kernel a test."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Callable, Generator, Iterator, Sequence
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+from .labtool import App, Browser, BrowserMissingError, Notebook, Server
+
+Open = Callable[..., Notebook]
+
+
+@pytest.fixture(scope="package")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """JupyterLab and Notebook 7, ended with the last test of this folder."""
+    with Server(tmp_path_factory.mktemp("jupyter")) as running:
+        yield running
+
+
+@pytest.fixture(scope="package")
+def browser() -> Iterator[Browser]:
+    """Chromium; where it is missing the test is skipped, or fails if NBGRAPH_REQUIRE_BROWSER=1."""
+    try:
+        opened = Browser()
+    except BrowserMissingError as error:
+        _give_up(str(error))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def open_notebook(
+    browser: Browser, server: Server, request: pytest.FixtureRequest
+) -> Iterator[Open]:
+    """Open a notebook: code cells, the path of a file to copy, or a name in the server's root.
+
+    The tabs are closed and the kernels ended when the test ends. `app` is "lab" or "notebook".
+    """
+    opened: list[Notebook] = []
+    names = (f"{request.node.originalname}_{number}.ipynb" for number in itertools.count(1))
+
+    def open_one(source: Sequence[str] | Path | str, app: App = "lab") -> Notebook:
+        match source:
+            case str():
+                name = source
+            case Path():
+                name = server.copy(source)
+            case _:
+                name = server.write(next(names), source)
+        opened.append(browser.open(server, name, app))
+        return opened[-1]
+
+    yield open_one
+    for notebook in opened:
+        request.node.add_report_section("teardown", notebook.name, "\n".join(notebook.console))
+        notebook.close()
+    server.shut_down_kernels()
+
+
+class _NoBrowser(pytest.skip.Exception):
+    """Skips every test of this folder for one reason."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    call: pytest.CallInfo[None],
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Let skips for want of a browser share one line of the summary."""
+    report = yield
+    if call.excinfo is not None and call.excinfo.errisinstance(_NoBrowser):
+        report.longrepr = (__file__, None, f"Skipped: {call.excinfo.value}")
+    return report
+
+
+def _give_up(reason: str) -> NoReturn:
+    if os.environ.get("NBGRAPH_REQUIRE_BROWSER") == "1":
+        pytest.fail(reason)
+    raise _NoBrowser(reason)
