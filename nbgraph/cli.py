@@ -11,12 +11,13 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from nbgraph.errors import IntegrationNotInstalledError, NbgraphError
 
@@ -221,16 +222,29 @@ def _stop(server: subprocess.Popen[str]) -> None:
 
 
 def _follow(server: subprocess.Popen[str], *, browser: bool) -> int:
-    """Print the address when the server tells it, and stay until the server ends."""
+    """Print the address when the server can be reached there, and stay until the server ends."""
     lines = iter(server.stdout or ())
     said: list[str] = []
     for line in lines:
         said.append(_LOG_PREFIX.sub("", line.strip()))
         if found := _ADDRESS.search(line):
+            _wait_for(server, found[0])
             print(f"JupyterLab: {found[0]}  (Ctrl+C ends it)" if browser else found[0], flush=True)
             return _outlast(server, lines)
     last = next(filter(None, reversed(said)), "it said nothing")
     raise _CommandError(f"JupyterLab ended before it was ready: {last}")
+
+
+def _wait_for(server: subprocess.Popen[str], address: str) -> None:
+    """Wait until the server listens: it tells its address a moment before."""
+    place = urlsplit(address)
+    while server.poll() is None:
+        try:
+            socket.create_connection((place.hostname or "localhost", place.port or 80)).close()
+        except ConnectionRefusedError:
+            time.sleep(0.02)
+        else:
+            return
 
 
 def _outlast(server: subprocess.Popen[str], lines: Iterator[str]) -> int:

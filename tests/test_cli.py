@@ -69,10 +69,12 @@ def test_without_a_browser_it_prints_the_address_and_serves_until_it_is_stopped(
         stderr=subprocess.PIPE,
         text=True,
     ) as process:
-        address = process.stdout.readline().strip()
-        page = get(address)
-        process.send_signal(number)
-        rest = process.communicate()
+        try:
+            address = process.stdout.readline().strip()
+            page = get(address)
+        finally:
+            process.send_signal(number)
+            rest = process.communicate()
     assert urlsplit(address).path == "/lab/tree/a%20notebook.ipynb"
     assert '"news": {"disabled": true}' in page
     assert (process.returncode, rest) == (0, ("", ""))

@@ -7,8 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 __all__ = [
+    "CHOOSE",
     "FILL_IN",
+    "NOT_JSON",
     "NO_SUCH_FIELD",
+    "TOO_LARGE",
     "YES_OR_NO",
     "above",
     "at_least",
@@ -25,6 +28,9 @@ __all__ = [
 ]
 
 FILL_IN = "Fill this in"
+CHOOSE = "Choose one"
+NOT_JSON = "Not JSON"
+TOO_LARGE = "Too large a number"
 YES_OR_NO = "Choose Yes or No"
 NO_SUCH_FIELD = "There is no such field"
 

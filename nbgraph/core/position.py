@@ -35,12 +35,13 @@ __all__ = ["Answered", "Position", "advance", "fold"]
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """An answer that was given in the current superstep, with the question it answers."""
+    """An answer, with the question it answers, who gave it when, and the event that recorded it."""
 
     interrupt: Interrupt
     answer: Any
     by: str | None
     at: float
+    sequence: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +229,9 @@ def _asked(position: Position, event: AnswersGiven | AnswerRefused) -> Position:
     match event:
         case AnswersGiven(answers=answers, by=by):
             for key, answer in answers.items():
-                answered[key] = Answered(pending.pop(key), answer, by, event.created_at)
+                answered[key] = Answered(
+                    pending.pop(key), answer, by, event.created_at, event.sequence
+                )
         case AnswerRefused(key=key, problems=problems):
             again = {
                 "asked": event.sequence,

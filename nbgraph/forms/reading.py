@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -340,10 +341,11 @@ def _named(options: list[Option]) -> Iterator[Option]:
     """Give each option words of its own: text 1 and number 1 must not look the same."""
     only_truth = all(isinstance(option.value, bool) for option in options)
     plain = [option.label or _plain_label(option.value, only_truth) for option in options]
+    times = Counter(plain)
     told = [
-        label if plain.count(label) == 1 else f"{label} ({_kind_word(option.value)})"
+        label if times[label] == 1 else f"{label} ({_kind_word(option.value)})"
         for label, option in zip(plain, options, strict=True)
-    ] if len(set(plain)) < len(plain) else plain
+    ]
     seen: dict[str, int] = {}
     for label, option in zip(told, options, strict=True):
         seen[label] = seen.get(label, 0) + 1

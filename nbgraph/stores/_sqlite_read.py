@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from sqlite3 import Connection
+from sqlite3 import Cursor
 
 from pydantic import ValidationError
 
@@ -24,13 +24,13 @@ _FIND_PARENT = """
 
 # From the commit that holds event `low + 1`, which may begin before it.
 _FIND_COMMITS = """
-    SELECT first, count, checksum, CAST(body AS BLOB) FROM commits
-    WHERE branch = :branch AND first <= :high AND first >= coalesce(
-        (SELECT max(first) FROM commits WHERE branch = :branch AND first <= :low + 1), 0)
-    ORDER BY first
+    SELECT place, count, checksum, CAST(body AS BLOB) FROM commits
+    WHERE place <= :high AND place >= coalesce(
+        (SELECT max(place) FROM commits WHERE place BETWEEN :begin AND :low), :begin)
+    ORDER BY place
 """
 
-_FIND_END = "SELECT first, count FROM commits WHERE branch = ? ORDER BY first DESC LIMIT 1"
+_FIND_END = "SELECT max(place), count FROM commits WHERE place BETWEEN ? AND ?"
 
 _LIST_QUESTIONS = """
     SELECT branches.thread, branches.name, branches.graph,
@@ -60,7 +60,7 @@ class RawStretch:
     """The rows of a stretch as they were read: quickly in the transaction, decoded after it."""
 
     thread: str
-    branch: int
+    begin: int
     stretch: Stretch
     rows: Sequence[RawRow]
 
@@ -74,15 +74,17 @@ class RawStretch:
         """
         return events_of(self.thread, self.stretch, [self._row(*row) for row in self.rows])
 
-    def _row(self, first: int, count: int, checksum: int, body: bytes | None) -> Row:
-        if body is None or body_checksum(body, self.branch, first, count) != checksum:
-            place = where(self.thread, self.stretch.branch_id, first)
-            raise DamagedStoreError(place, "it is not what was written")
+    def _row(self, place: int, count: int, checksum: int, body: bytes | None) -> Row:
+        first = place - self.begin
+        if body is None or body_checksum(body, place, count) != checksum:
+            raise DamagedStoreError(
+                where(self.thread, self.stretch.branch_id, first), "it is not what was written"
+            )
         return Row(first, count, body.decode())
 
 
 def read_log(
-    connection: Connection, thread_id: str, branch_id: str, *, after: int, upto: int | None
+    cursor: Cursor, thread_id: str, branch_id: str, *, after: int, upto: int | None
 ) -> list[RawStretch]:
     """Return the rows that hold the branch's events `after < sequence <= upto`, root first.
 
@@ -93,29 +95,29 @@ def read_log(
     DamagedStoreError
         If the row of a branch is not what was written, or rows are missing at the end.
     """
-    branch = found_branch(connection, thread_id, branch_id)
+    branch = found_branch(cursor, thread_id, branch_id)
     if upto is None or upto >= branch.head:
-        _require_end(connection, branch)
+        _require_end(cursor, branch)
     line: dict[str, int] = {}
-    places = (place.place for place in _ancestry(connection, branch, line))
+    places = (place.place for place in _ancestry(cursor, branch, line))
     return [
-        RawStretch(thread_id, line[part.branch_id], part, _rows(connection, line, part))
+        RawStretch(thread_id, line[part.branch_id], part, _rows(cursor, line, part))
         for part in stretches(places, after=after, upto=upto)
     ]
 
 
-def _require_end(connection: Connection, branch: Branch) -> None:
-    first, count = connection.execute(_FIND_END, (branch.id,)).fetchone() or (0, 0)
+def _require_end(cursor: Cursor, branch: Branch) -> None:
+    first, count = cursor.execute(_FIND_END, (branch.id,)).fetchone() or (0, 0)
     if first + count - 1 != branch.head:
         place = where(branch.thread, branch.name, branch.head)
         raise DamagedStoreError(place, "the log does not end there")
 
 
-def _ancestry(connection: Connection, branch: Branch, line: dict[str, int]) -> Iterator[Branch]:
+def _ancestry(cursor: Cursor, branch: Branch, line: dict[str, int]) -> Iterator[Branch]:
     line[branch.name] = branch.id
     yield branch
     while branch.parent is not None:
-        row = connection.execute(_FIND_PARENT, (branch.parent,)).fetchone()
+        row = cursor.execute(_FIND_PARENT, (branch.parent,)).fetchone()
         if row is None:
             place = where(branch.thread, branch.name, branch.parent_sequence)
             raise DamagedStoreError(place, "the branch it stands in is missing")
@@ -124,12 +126,12 @@ def _ancestry(connection: Connection, branch: Branch, line: dict[str, int]) -> I
         yield branch
 
 
-def _rows(connection: Connection, line: dict[str, int], part: Stretch) -> list[RawRow]:
+def _rows(cursor: Cursor, line: dict[str, int], part: Stretch) -> list[RawRow]:
     values = {"branch": line[part.branch_id], "low": part.low, "high": part.high}
-    return connection.execute(_FIND_COMMITS, values).fetchall()
+    return cursor.execute(_FIND_COMMITS, values).fetchall()
 
 
-def list_branches(connection: Connection, thread_id: str) -> list[BranchRecord]:
+def list_branches(cursor: Cursor, thread_id: str) -> list[BranchRecord]:
     """Return the branches of a thread other than main, oldest first.
 
     Raises
@@ -137,7 +139,7 @@ def list_branches(connection: Connection, thread_id: str) -> list[BranchRecord]:
     UnknownThreadError
         If the thread does not exist.
     """
-    rows = connection.execute(_LIST_BRANCHES, (thread_id,)).fetchall()
+    rows = cursor.execute(_LIST_BRANCHES, (thread_id,)).fetchall()
     if not rows:
         raise UnknownThreadError(thread_id)
     found = [Branch(*row).checked() for row in rows]
@@ -149,9 +151,9 @@ def list_branches(connection: Connection, thread_id: str) -> list[BranchRecord]:
     ]
 
 
-def list_threads(connection: Connection) -> list[ThreadRecord]:
+def list_threads(cursor: Cursor) -> list[ThreadRecord]:
     """Return all threads, the one written last first."""
-    rows = connection.execute(_LIST_THREADS, (MAIN,)).fetchall()
+    rows = cursor.execute(_LIST_THREADS, (MAIN,)).fetchall()
     return [_thread_record(Branch(*row[:-2]).checked(), *row[-2:]) for row in rows]
 
 
@@ -167,9 +169,9 @@ def _thread_record(main: Branch, branches: int, written_at: float) -> ThreadReco
     )
 
 
-def list_questions(connection: Connection) -> list[PendingRecord]:
+def list_questions(cursor: Cursor) -> list[PendingRecord]:
     """Return the pending questions of all threads and branches, oldest first."""
-    return [_pending_record(*row) for row in connection.execute(_LIST_QUESTIONS)]
+    return [_pending_record(*row) for row in cursor.execute(_LIST_QUESTIONS)]
 
 
 def _pending_record(

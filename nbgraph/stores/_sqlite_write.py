@@ -7,7 +7,7 @@ somebody else's commit.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from sqlite3 import Connection
+from sqlite3 import Cursor
 from typing import TypeAlias, cast
 
 from nbgraph.core.events import Interrupt
@@ -19,6 +19,7 @@ from nbgraph.stores._sqlite_rows import (
     branch_checksum,
     branch_identity,
     found_branch,
+    place_of,
 )
 
 __all__ = ["add_branch", "forget", "keep"]
@@ -36,7 +37,7 @@ _MOVE_HEAD = """
     WHERE id = ?
 """
 
-_ADD_COMMIT = "INSERT INTO commits (branch, first, count, checksum, body) VALUES (?, ?, ?, ?, ?)"
+_ADD_COMMIT = "INSERT INTO commits (place, count, checksum, body) VALUES (?, ?, ?, ?)"
 
 _FIND_QUESTIONS = "SELECT key, asked FROM questions WHERE branch = ?"
 
@@ -48,7 +49,12 @@ _ADD_QUESTION = """
 """
 
 _FORGET_THREAD = (
-    "DELETE FROM commits WHERE branch IN (SELECT id FROM branches WHERE thread = ?)",
+    """
+    DELETE FROM commits WHERE place IN (
+        SELECT place FROM branches
+        JOIN commits ON place BETWEEN branches.id << 32 AND (branches.id << 32) + 4294967295
+        WHERE thread = ?)
+    """,
     "DELETE FROM questions WHERE branch IN (SELECT id FROM branches WHERE thread = ?)",
     "DELETE FROM branches WHERE thread = ?",
 )
@@ -57,7 +63,7 @@ _Asked: TypeAlias = tuple[str, int]
 """A question's key and the event that asked it, which together name it within its branch."""
 
 
-def keep(connection: Connection, commit: Commit) -> None:
+def keep(cursor: Cursor, commit: Commit) -> None:
     """Write a commit if it fits.
 
     Raises
@@ -68,19 +74,20 @@ def keep(connection: Connection, commit: Commit) -> None:
         If a question cannot be kept as JSON.
     """
     names = (commit.thread_id, commit.branch_id)
-    branch, head, pending = connection.execute(_FIND_HEAD, names).fetchone() or (None, None, 0)
+    row = cursor.execute(_FIND_HEAD, names).fetchone()
+    branch, head, pending = row or (0, None, 0)
     require_fit(commit, head)
-    stored = _stored_questions(connection, branch) if pending else ()
+    stored = _stored_questions(cursor, branch) if pending else ()
     asked = _asked_since(stored, commit.summary.pending)
-    if branch is None:
-        branch = _add_row(connection, *names, None, 0, commit.first_at)
-    _write(connection, branch, commit)
+    if row is None:
+        branch = _add_row(cursor, *names, None, 0, commit.first_at)
+    _write(cursor, branch, commit)
     if stored or asked:
-        _drop_answered(connection, branch, stored, commit.summary.pending)
-        _add_questions(connection, branch, asked)
+        _drop_answered(cursor, branch, stored, commit.summary.pending)
+        _add_questions(cursor, branch, asked)
 
 
-def add_branch(connection: Connection, record: BranchRecord, commit: Commit) -> None:
+def add_branch(cursor: Cursor, record: BranchRecord, commit: Commit) -> None:
     """Write a branch with its first commit.
 
     Raises
@@ -91,24 +98,24 @@ def add_branch(connection: Connection, record: BranchRecord, commit: Commit) -> 
         If the branch exists, the parent has no such event, or a question cannot be kept as JSON.
     """
     names, at = (record.thread_id, record.id), record.parent_sequence
-    parent = found_branch(connection, record.thread_id, record.parent_branch_id)
+    parent = found_branch(cursor, record.thread_id, record.parent_branch_id)
     require_event(parent.place, at)
-    exists = connection.execute(_FIND_HEAD, names).fetchone() is not None
+    exists = cursor.execute(_FIND_HEAD, names).fetchone() is not None
     require_new(record.id, exists=exists, thread_id=record.thread_id)
     asked = _asked_since((), commit.summary.pending)
-    branch = _add_row(connection, *names, parent.id, at, record.created_at)
-    _write(connection, branch, commit)
-    _add_questions(connection, branch, asked)
+    branch = _add_row(cursor, *names, parent.id, at, record.created_at)
+    _write(cursor, branch, commit)
+    _add_questions(cursor, branch, asked)
 
 
-def forget(connection: Connection, thread_id: str) -> None:
+def forget(cursor: Cursor, thread_id: str) -> None:
     """Delete all rows of a thread."""
     for statement in _FORGET_THREAD:
-        connection.execute(statement, (thread_id,))
+        cursor.execute(statement, (thread_id,))
 
 
 def _add_row(
-    connection: Connection,
+    cursor: Cursor,
     thread_id: str,
     branch_id: str,
     parent: int | None,
@@ -117,12 +124,12 @@ def _add_row(
 ) -> int:
     # SQLite gives back a float, and the checksum has to fit what it gives back.
     lasting = (thread_id, branch_id, parent, parent_sequence, float(created_at))
-    cursor = connection.execute(_ADD_BRANCH, (*lasting, branch_identity(*lasting)))
+    cursor.execute(_ADD_BRANCH, (*lasting, branch_identity(*lasting)))
     return cast(int, cursor.lastrowid)
 
 
-def _write(connection: Connection, branch: int, commit: Commit) -> None:
-    summary, first, count = commit.summary, commit.expected + 1, commit.count
+def _write(cursor: Cursor, branch: int, commit: Commit) -> None:
+    summary = commit.summary
     changing = (
         summary.graph,
         summary.status,
@@ -131,13 +138,14 @@ def _write(connection: Connection, branch: int, commit: Commit) -> None:
         len(summary.pending),
         float(commit.last_at),
     )
-    connection.execute(_MOVE_HEAD, (*changing, branch_checksum(*changing), branch))
-    checksum = body_checksum(commit.body.encode(), branch, first, count)
-    connection.execute(_ADD_COMMIT, (branch, first, count, checksum, commit.body))
+    cursor.execute(_MOVE_HEAD, (*changing, branch_checksum(*changing), branch))
+    place = place_of(branch, commit.expected + 1)
+    checksum = body_checksum(commit.body.encode(), place, commit.count)
+    cursor.execute(_ADD_COMMIT, (place, commit.count, checksum, commit.body))
 
 
-def _stored_questions(connection: Connection, branch: int) -> Collection[_Asked]:
-    return set(connection.execute(_FIND_QUESTIONS, (branch,)))
+def _stored_questions(cursor: Cursor, branch: int) -> Collection[_Asked]:
+    return set(cursor.execute(_FIND_QUESTIONS, (branch,)))
 
 
 def _asked_since(
@@ -154,18 +162,18 @@ def _asked_since(
 
 
 def _drop_answered(
-    connection: Connection, branch: int, stored: Collection[_Asked], pending: Sequence[Interrupt]
+    cursor: Cursor, branch: int, stored: Collection[_Asked], pending: Sequence[Interrupt]
 ) -> None:
     waiting = {(interrupt.key, interrupt.asked) for interrupt in pending}
     answered = [(branch, *asked) for asked in stored if asked not in waiting]
-    connection.executemany(_DROP_QUESTION, answered)
+    cursor.executemany(_DROP_QUESTION, answered)
 
 
 def _add_questions(
-    connection: Connection, branch: int, asked: Sequence[tuple[Interrupt, str]]
+    cursor: Cursor, branch: int, asked: Sequence[tuple[Interrupt, str]]
 ) -> None:
     rows = [
         (branch, one.key, one.asked, one.created_at, body_checksum(body.encode(), branch), body)
         for one, body in asked
     ]
-    connection.executemany(_ADD_QUESTION, rows)
+    cursor.executemany(_ADD_QUESTION, rows)
