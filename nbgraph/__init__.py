@@ -23,7 +23,7 @@ from nbgraph.stores.memory import InMemoryStateStore
 if TYPE_CHECKING:
     from nbgraph.draw.drawing import Drawing
     from nbgraph.notebook.display import draw
-    from nbgraph.notebook.fork_view import compare
+    from nbgraph.notebook.compare import compare
     from nbgraph.notebook.form import Form
     from nbgraph.notebook.panel import Panel
     from nbgraph.notebook.play import play
@@ -72,7 +72,7 @@ _LAZY = {
     "Panel": "nbgraph.notebook.panel",
     "SQLiteStateStore": "nbgraph.stores.sqlite",
     "Session": "nbgraph.session",
-    "compare": "nbgraph.notebook.fork_view",
+    "compare": "nbgraph.notebook.compare",
     "draw": "nbgraph.notebook.display",
     "open_session": "nbgraph.session",
     "play": "nbgraph.notebook.play",

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import threading
 from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import Any
 from uuid import uuid4
 
@@ -18,9 +19,9 @@ from pydantic import BaseModel
 
 from nbgraph.core.context import NOT_PROVIDED
 from nbgraph.core.driver import Capability, Driver
-from nbgraph.core.events import Event, Interrupt, LiveEvent, RunFailed
+from nbgraph.core.events import Event, Forked, Interrupt, LiveEvent, RunFailed
 from nbgraph.core.graph import Graph, GraphResult
-from nbgraph.core.loop import call_soon, run_sync, submit
+from nbgraph.core.loop import call_soon, on_loop_thread, run_sync, submit
 from nbgraph.core.requests import (
     Continue,
     Edit,
@@ -43,7 +44,7 @@ from nbgraph.errors import (
 from nbgraph.snapshot import Mark, Snapshot, shown
 from nbgraph.stores import InMemoryStateStore
 
-__all__ = ["Run", "Session", "driver_for", "open_session"]
+__all__ = ["Run", "Session", "begin", "driver_for", "open_session"]
 
 _HEARTBEAT = 0.05
 """Seconds between looks while awaiting: an idle await is not reached by a kernel interrupt."""
@@ -77,11 +78,24 @@ class Run:
         """Stop it; the thread can be continued."""
         self._cancel()
 
+    def on_end(self, callback: Callable[[BaseException | None], object]) -> None:
+        """Call `callback` with what it raised, or None, when it has ended; at once if it has."""
+
+        def ended(future: Future[GraphResult]) -> None:
+            callback(None if future.cancelled() else future.exception())
+
+        self._future.add_done_callback(ended)
+
     def __await__(self) -> Generator[Any, None, GraphResult]:
         return self._wait().__await__()
 
+    async def ended(self) -> None:
+        """Wait for its end, whatever that is."""
+        with suppress(asyncio.CancelledError):
+            await asyncio.wait([asyncio.wrap_future(self._future)])
+
     async def _wait(self) -> GraphResult:
-        while not self._future.done():
+        while not self._future.done():  # noqa: ASYNC110 - an idle await misses an interrupt
             await asyncio.sleep(_HEARTBEAT)
         return self._future.result()
 
@@ -103,7 +117,8 @@ class Session:
         self._snapshot = Snapshot(marks={node.path: "idle" for node in driver.shape.nodes})
         self._watchers: list[Callable[[Snapshot], None]] = []
         self._run: Run | None = None
-        self._steps = 0
+        self._first_step = 0
+        self._lock = threading.Lock()
         run_sync(self._follow())
 
     @property
@@ -272,8 +287,9 @@ class Session:
         return Session(self.driver.on(branch_id), notice=self.notice)
 
     async def _forked(self, request: Fork) -> str:
-        async with aclosing(self.driver.send(request)) as happening:  # type: ignore[type-var]
-            return [event async for event in happening][0].branch_id  # type: ignore[union-attr]
+        async with aclosing(self.driver.send(request)) as happening:
+            found = [event.branch_id async for event in happening if isinstance(event, Forked)]
+        return found[0]
 
     def history(self) -> Sequence[Event]:
         """Return all recorded events, in order."""
@@ -293,9 +309,21 @@ class Session:
         run_sync(self._follow())
 
     def close(self) -> None:
-        """Stop what runs and stop telling watchers."""
+        """Stop what runs, stop telling watchers, and wait until both are done."""
         self._watchers.clear()
-        run_sync(self.driver.close())
+        if on_loop_thread():
+            submit(self._closed())
+        else:
+            run_sync(self._closed())
+
+    async def _closed(self) -> None:
+        await self.driver.close()
+        if self._run is not None:
+            await self._run.ended()
+
+    def settle(self) -> GraphResult:
+        """Wait for the end of the run that goes on, if one does, and return where that left it."""
+        return self._result() if self._run is None else self._run.result()
 
     def finish(self, answers: Mapping[str, Any] | None = None) -> GraphResult:
         """Go on to the end without a person, answering from `answers` by key.
@@ -309,7 +337,7 @@ class Session:
             If a key is asked that has no answer; the message names it.
         """
         script = _Script(answers or {})
-        result = self._result() if self._run is None else self._run.result()
+        result = self.settle()
         while result.status == "interrupted":
             given = {key: script.answer(question) for key, question in self.pending.items()}
             run = self.resume(given) if given else self.proceed()
@@ -319,20 +347,21 @@ class Session:
     # --- on the loop thread ----------------------------------------------------------------
 
     def _begin(self, request: Start | Resume | Continue) -> Run:
-        if self._run is not None and not self._run.done:
-            raise ResumeError("The thread is running; stop it, or wait for its end")
-        self._steps = 0
-        self._run = Run(submit(self._carried(request)), self.stop)
-        return self._run
+        with self._lock:
+            if self._run is not None and not self._run.done:
+                raise ResumeError("The thread is running; stop it, or wait for its end")
+            self._first_step = self._snapshot.step
+            self._show(running=True)
+            self._run = Run(submit(self._carried(request)), self.stop)
+            return self._run
 
     async def _carried(self, request: Request) -> GraphResult:
         last: Event | LiveEvent | None = None
-        self._show(running=True)
         try:
-            async for event in self.driver.send(request):
-                last = event
-                self._steps += getattr(event, "type", "") == "superstep_finished"
-                self._show(event, running=True)
+            async with aclosing(self.driver.send(request)) as happening:
+                async for event in happening:
+                    last = event
+                    self._show(event, running=True)
         except NbgraphError:
             await self._follow()
             raise
@@ -347,7 +376,7 @@ class Session:
         position, folding = self._snapshot.position, self.driver.folding
         return GraphResult(
             state=folding.view(position.state),
-            step=self._steps,
+            step=position.step - self._first_step,
             data=folding.to_json(position.state),
             thread_id=self.thread_id,
             checkpoint_id=f"{self.branch_id}:{position.sequence}",
@@ -428,14 +457,14 @@ def open_session(
 
     Parameters
     ----------
-    app : Graph
-        What runs.
+    app : Graph or Session
+        What runs; a session is returned as it is.
     thread_id : str, optional
         Which thread; a new one without it.
     branch_id : str
         Which branch of it.
     store : StateStore, optional
-        Where it is kept; by default the graph's own, else memory, which the session's `notice` says.
+        Where it is kept; by default the graph's own, else memory, as the session's `notice` says.
     context : object, optional
         What nodes find as `ctx.context`.
 
@@ -450,8 +479,19 @@ def open_session(
     UnknownThreadError
         If the branch does not exist.
     """
+    if isinstance(app, Session):
+        return app
     driver, notice = driver_for(app, thread_id, branch_id, store, context)
     return Session(driver, notice=notice)
+
+
+def begin(session: Session, input: Mapping[str, Any] | BaseModel | None) -> None:
+    """Start a turn with an input, or go on with a thread that has not finished."""
+    position = session.snapshot.position
+    if position.runnable and not session.snapshot.running:
+        session.proceed()
+    elif not position.pending:
+        session.start(input)
 
 
 def driver_for(

@@ -48,7 +48,7 @@ _START, _END = "__start__", "__end__"
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What a node has done so far: finished visits, their seconds together, and since when it runs."""
+    """What a node has done so far: finished visits, their seconds, and since when it runs."""
 
     visits: int = 0
     seconds: float = 0.0
@@ -149,9 +149,7 @@ class Snapshot:
         return f"{failure.error.type}: {failure.error.message}" if failure else None
 
 
-def shown(
-    snapshot: Snapshot, event: Event | LiveEvent, shape: Shape, folding: Folding
-) -> Snapshot:
+def shown(snapshot: Snapshot, event: Event | LiveEvent, shape: Shape, folding: Folding) -> Snapshot:
     """Return the snapshot after one more event."""
     match event:
         case TaskStarted(task_id=task_id, at=at):
@@ -189,10 +187,18 @@ def _recorded(snapshot: Snapshot, before: Position, event: Event, shape: Shape) 
             return _said(replace(refused, records=records), event, text, "failed")
         case RunFinished():
             return _said(_ended(snapshot, before, shape), event, "finished", "done")
+        case _:
+            return _noted(snapshot, event)
+
+
+def _noted(snapshot: Snapshot, event: Event) -> Snapshot:
+    match event:
         case RunFailed(error=error):
-            return _said(snapshot, event, f"{error.type}: {error.message}", "failed")
-        case RunPaused() | RunStopped():
-            return _halted(snapshot, event)
+            return _said(_halted(snapshot), event, f"{error.type}: {error.message}", "failed")
+        case RunPaused(reason=reason):
+            return _said(_halted(snapshot), event, f"paused ({reason})", "idle")
+        case RunStopped():
+            return _said(_halted(snapshot), event, "stopped", "idle")
         case StateEdited(update=update, by=by):
             return _said(snapshot, event, f"{by or 'somebody'} edited {', '.join(update)}", "idle")
         case _:
@@ -242,9 +248,7 @@ def _ended(snapshot: Snapshot, before: Position, shape: Shape) -> Snapshot:
     return replace(snapshot, taken=snapshot.taken | ends) if not before.tasks else snapshot
 
 
-def _reported(
-    snapshot: Snapshot, event: TaskFinished | TaskFailed | TaskInterrupted
-) -> Snapshot:
+def _reported(snapshot: Snapshot, event: TaskFinished | TaskFailed | TaskInterrupted) -> Snapshot:
     match event:
         case TaskFinished(task_id=task_id, node=node, duration=seconds):
             mark: Mark = "done" if event.attempts else "skipped"
@@ -270,13 +274,12 @@ def _answered(snapshot: Snapshot, event: AnswersGiven, before: Position) -> Snap
     return _said(snapshot, event, text, "done")
 
 
-def _halted(snapshot: Snapshot, event: RunPaused | RunStopped) -> Snapshot:
+def _halted(snapshot: Snapshot) -> Snapshot:
     """Take the running mark from tasks that nobody runs any more."""
     for bar in snapshot.supersteps[-1].tasks if snapshot.supersteps else ():
         if bar.mark == "running":
             snapshot = _barred(snapshot, bar.task_id, mark="idle")
-    text = "stopped" if isinstance(event, RunStopped) else f"paused ({event.reason})"
-    return _said(snapshot, event, text, "idle")
+    return snapshot
 
 
 def _barred(snapshot: Snapshot, task_id: str, **changes: Any) -> Snapshot:
@@ -290,7 +293,8 @@ def _barred(snapshot: Snapshot, task_id: str, **changes: Any) -> Snapshot:
     node = next((bar.node for bar in bars if bar.task_id == task_id), None)
     if node is None:
         return snapshot
-    worst = max((bar.mark for bar in bars if bar.node == node), key=_SEVERITY.__getitem__)
+    own: list[Mark] = [bar.mark for bar in bars if bar.node == node]
+    worst = max(own, key=lambda mark: _SEVERITY[mark])
     return replace(
         snapshot,
         supersteps=(*done, replace(current, tasks=bars)),

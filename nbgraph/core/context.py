@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nbgraph.core.events import TaskEmitted
+from nbgraph.core.values import fresh
 from nbgraph.errors import ContextNotProvidedError
 
 __all__ = ["NOT_PROVIDED", "NodeContext", "Port"]
@@ -24,8 +25,8 @@ class Port:
 
     loop: asyncio.AbstractEventLoop
     say: Callable[[TaskEmitted], None]
-    record_once: Callable[[str, str, Any], Coroutine[Any, Any, None]]
-    """Takes task id, key and value, and ends when they are recorded."""
+    record_once: Callable[[str, str, Any], Coroutine[Any, Any, Any]]
+    """Takes task id, key and value, and returns the value as it is recorded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +76,8 @@ class NodeContext:
     def once(self, key: str, function: Callable[[], Any]) -> Any:
         """Return `function()`, computed once however often the node runs for this task.
 
-        The result is recorded before it is returned. In an async node, pass an async function and
-        await: `await ctx.once("price", fetch_price)`.
+        The result is recorded, as JSON, before it is returned. In an async node, pass an async
+        function and await: `await ctx.once("price", fetch_price)`.
 
         Raises
         ------
@@ -93,18 +94,14 @@ class NodeContext:
         if _on(self.port.loop):
             raise TypeError(f"In an async node, await ctx.once({key!r}, async_function)")
         if key in self.recorded:
-            return self.recorded[key]
-        value = function()
-        recording = self.port.record_once(self.task_id, key, value)
-        asyncio.run_coroutine_threadsafe(recording, self.port.loop).result()
-        return value
+            return fresh(self.recorded[key])
+        recording = self.port.record_once(self.task_id, key, function())
+        return asyncio.run_coroutine_threadsafe(recording, self.port.loop).result()
 
     async def _once_async(self, key: str, function: Callable[[], Any]) -> Any:
         if key in self.recorded:
-            return self.recorded[key]
-        value = await function()
-        await self.port.record_once(self.task_id, key, value)
-        return value
+            return fresh(self.recorded[key])
+        return await self.port.record_once(self.task_id, key, await function())
 
 
 def _on(loop: asyncio.AbstractEventLoop) -> bool:

@@ -6,7 +6,7 @@ nbgraph's own is `nbgraph.core.thread.Thread`; adapters look like it, and so doe
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -108,14 +108,18 @@ class Driver(Protocol):
         """Return the stored events after number `after`; none for a thread that is new."""
         ...
 
-    def send(self, request: Request) -> AsyncIterator[Event | LiveEvent]:
-        """Carry out a request; iterate to see what happens.
+    def send(self, request: Request) -> AsyncGenerator[Event | LiveEvent, None]:
+        """Carry out a request; iterate to see what happens, close to end it.
 
         Each stored event is yielded after it is recorded. A request that does not fit raises a
         `ResumeError` before anything is recorded. A node that fails is no exception here: the last
         event is then `RunFailed`. `Stop` is sent while another request is carried out; it yields
         nothing.
         """
+        ...
+
+    async def branches(self) -> tuple[str, ...]:
+        """Return the thread's branches, `"main"` first, then oldest first."""
         ...
 
     def on(self, branch_id: str) -> Driver:

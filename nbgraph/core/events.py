@@ -172,7 +172,7 @@ class TaskBegan(_Event):
 
     type: Literal["task_began"] = "task_began"
     task_id: str
-    node: str  # pyright: ignore[reportIncompatibleVariableOverride] - narrower, and frozen
+    node: str  # pyright: ignore[reportIncompatibleVariableOverride, reportGeneralTypeIssues] - frozen
 
 
 class OnceRecorded(_Event):
@@ -194,7 +194,7 @@ class TaskFinished(_Event):
 
     type: Literal["task_finished"] = "task_finished"
     task_id: str
-    node: str  # pyright: ignore[reportIncompatibleVariableOverride] - narrower, and frozen
+    node: str  # pyright: ignore[reportIncompatibleVariableOverride, reportGeneralTypeIssues] - frozen
     update: dict[str, Json] = Field(default_factory=dict[str, Json])
     replaced: tuple[str, ...] = ()
     routes: tuple[Route, ...] | None = None
@@ -209,7 +209,7 @@ class TaskInterrupted(_Event):
 
     type: Literal["task_interrupted"] = "task_interrupted"
     task_id: str
-    node: str  # pyright: ignore[reportIncompatibleVariableOverride] - narrower, and frozen
+    node: str  # pyright: ignore[reportIncompatibleVariableOverride, reportGeneralTypeIssues] - frozen
     interrupts: tuple[Interrupt, ...]
     cache: dict[str, Json] = Field(default_factory=dict[str, Json])
 
@@ -219,7 +219,7 @@ class TaskFailed(_Event):
 
     type: Literal["task_failed"] = "task_failed"
     task_id: str
-    node: str  # pyright: ignore[reportIncompatibleVariableOverride] - narrower, and frozen
+    node: str  # pyright: ignore[reportIncompatibleVariableOverride, reportGeneralTypeIssues] - frozen
     error: ErrorInfo
     attempts: int = 1
 
@@ -248,11 +248,14 @@ class StateEdited(_Event):
 
 
 class BreakpointsSet(_Event):
-    """The branch pauses before and after these nodes from now on; `"*"` is every node."""
+    """The branch pauses before and after these nodes from now on; None keeps what it had.
+
+    `"*"` is every node; an empty list clears.
+    """
 
     type: Literal["breakpoints_set"] = "breakpoints_set"
-    before: tuple[str, ...] = ()
-    after: tuple[str, ...] = ()
+    before: tuple[str, ...] | None = None
+    after: tuple[str, ...] | None = None
 
 
 class Forked(_Event):
@@ -264,7 +267,7 @@ class Forked(_Event):
 
 
 class RunPaused(_Event):
-    """The run ended before its end: it waits for answers, stands at a breakpoint, or was asked to."""
+    """The run ended before its end: it waits for answers, is at a breakpoint, or was asked to."""
 
     type: Literal["run_paused"] = "run_paused"
     reason: Literal["interrupt", "before", "after", "step", "until", "pause"]

@@ -6,26 +6,16 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from nbgraph.core.node import END, Node, _End, _Start  # pyright: ignore[reportPrivateUsage] - their types
+from nbgraph.core.driver import EdgeShape, NodeShape
+from nbgraph.core.node import END, START, Node
+from nbgraph.core.path import Branch, Goal, Join, Path, Transition, checked_goal
 from nbgraph.errors import GraphConfigError
 
-__all__ = ["Branch", "Join", "Path", "Structure", "Target", "branch", "build", "join", "when"]
-
-Target = Node | _End
-
-
-@dataclass(frozen=True, slots=True)
-class Branch:
-    """A choice made on the state when a node has finished. Made by `branch` and `when`."""
-
-    router: Callable[[Any], Any]
-    mapping: Mapping[Hashable, Target]
-    ref: str | None = None
-    boolean: bool = False
+__all__ = ["Structure", "branch", "build", "join", "when"]
 
 
 def branch(
-    router: Callable[[Any], Hashable], mapping: Mapping[Any, Target], *, ref: str | None = None
+    router: Callable[[Any], Hashable], mapping: Mapping[Any, Goal], *, ref: str | None = None
 ) -> Branch:
     """Lead to `mapping[router(state)]`.
 
@@ -37,11 +27,11 @@ def branch(
     if not mapping:
         raise GraphConfigError("branch needs a mapping from what the router returns to nodes")
     for target in mapping.values():
-        _check_target(target)
+        checked_goal(target)
     return Branch(router, dict(mapping), ref)
 
 
-def when(predicate: Callable[[Any], bool], target: Target, *, otherwise: Target = END) -> Branch:
+def when(predicate: Callable[[Any], bool], target: Goal, *, otherwise: Goal = END) -> Branch:
     """Lead to `target` when `predicate(state)` is True, to `otherwise` when it is False.
 
     Raises
@@ -50,23 +40,8 @@ def when(predicate: Callable[[Any], bool], target: Target, *, otherwise: Target 
         If a target is no node and not END.
     """
     for item in (target, otherwise):
-        _check_target(item)
+        checked_goal(item)
     return Branch(predicate, {True: target, False: otherwise}, boolean=True)
-
-
-@dataclass(frozen=True, slots=True)
-class Join:
-    """Several nodes that must all have finished. Made by `join`."""
-
-    sources: tuple[Node, ...]
-
-    @property
-    def name(self) -> str:
-        """The join's name: its sources."""
-        return "+".join(source.name for source in self.sources)
-
-    def __rshift__(self, target: Target) -> Path:
-        return Path.between(self, target)
 
 
 def join(*sources: Node) -> Join:
@@ -82,53 +57,9 @@ def join(*sources: Node) -> Join:
     if len({id(source) for source in sources}) < 2:
         raise GraphConfigError(f"join waits for two or more different nodes, got {sources!r}")
     for source in sources:
-        _check_target(source)
+        if not isinstance(source, Node):  # pyright: ignore[reportUnnecessaryIsInstance] - user's
+            raise GraphConfigError(f"join waits for nodes, got {source!r}; is @node missing?")
     return Join(sources)
-
-
-@dataclass(frozen=True, slots=True)
-class _Transition:
-    source: _Start | Node | Join
-    targets: tuple[Target, ...] = ()
-    choice: Branch | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Path:
-    """One or more transitions written in a row: `START >> a >> b >> END`."""
-
-    transitions: tuple[_Transition, ...]
-
-    @classmethod
-    def between(cls, source: _Start | Node | Join, target: Any) -> Path:
-        """Return the way from a source to a node, END, a list of nodes, or a branch.
-
-        Raises
-        ------
-        GraphConfigError
-            If the target is none of these.
-        """
-        if isinstance(target, Branch):
-            if isinstance(source, _Start | Join):
-                raise GraphConfigError(f"{source!r} leads to nodes; put the branch after a node")
-            return cls((_Transition(source, choice=target),))
-        targets: Sequence[Any] = target if isinstance(target, list | tuple) else (target,)
-        if not targets:
-            raise GraphConfigError("A list of targets needs at least one node")
-        for item in targets:
-            _check_target(item)
-        return cls((_Transition(source, tuple(targets)),))
-
-    def __rshift__(self, target: Any) -> Path:
-        last = self.transitions[-1].targets
-        if len(last) != 1 or not isinstance(last[0], Node):
-            raise GraphConfigError("Only a single node can be followed; write a new item for it")
-        return Path((*self.transitions, *Path.between(last[0], target).transitions))
-
-
-def _check_target(target: Any) -> None:
-    if not (isinstance(target, Node) or target is END):
-        raise GraphConfigError(f"A flow leads to nodes and END, got {target!r}; is @node missing?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +82,23 @@ class Structure:
         if name in self.branches:
             yield from (target.name for target in self.branches[name].mapping.values())
         yield from (target for sources, target in self.joins.values() if name in sources)
+
+    def node_shapes(self) -> Iterator[NodeShape]:
+        """Return the nodes as they are drawn."""
+        for node in self.nodes.values():
+            yield NodeShape(node.name, node.label or node.name, node.description)
+
+    def edge_shapes(self) -> Iterator[EdgeShape]:
+        """Return the ways as they are drawn."""
+        yield from (EdgeShape(START.name, name) for name in self.starts)
+        for name in self.nodes:
+            yield from (EdgeShape(name, target) for target in self.edges.get(name, ()))
+            if name in self.branches:
+                for key, chosen in self.branches[name].mapping.items():
+                    yield EdgeShape(name, chosen.name, "branch", str(key))
+            yield from (EdgeShape(name, target, "goto") for target in self.gotos.get(name, ()))
+        for sources, target in self.joins.values():
+            yield from (EdgeShape(source, target) for source in sources)
 
 
 def build(items: Sequence[Any]) -> Structure:
@@ -179,7 +127,7 @@ def _checked_item(item: Any) -> Path:
     return item
 
 
-def _collected(transitions: Sequence[_Transition], problems: list[str]) -> dict[str, Node]:
+def _collected(transitions: Sequence[Transition], problems: list[str]) -> dict[str, Node]:
     nodes: dict[str, Node] = {}
 
     def collect(found: Any) -> None:
@@ -204,7 +152,7 @@ def _collected(transitions: Sequence[_Transition], problems: list[str]) -> dict[
 
 
 def _structure(
-    transitions: Sequence[_Transition], nodes: Mapping[str, Node], problems: list[str]
+    transitions: Sequence[Transition], nodes: Mapping[str, Node], problems: list[str]
 ) -> Structure:
     starts: list[str] = []
     edges: dict[str, tuple[str, ...]] = {}
@@ -230,13 +178,13 @@ def _structure(
                 starts.extend(names)
     if started != 1 or END.name in starts:
         problems.append("a flow has exactly one START item, which leads to nodes: START >> a")
-    gotos = {name: _goto_names(found, nodes, problems) for name, found in nodes.items() if found.goto}
+    gotos = {
+        name: _goto_names(found, nodes, problems) for name, found in nodes.items() if found.goto
+    }
     return Structure(dict(nodes), tuple(starts), edges, branches, joins, gotos)
 
 
-def _goto_names(
-    found: Node, nodes: Mapping[str, Node], problems: list[str]
-) -> tuple[str, ...]:
+def _goto_names(found: Node, nodes: Mapping[str, Node], problems: list[str]) -> tuple[str, ...]:
     names: list[str] = []
     for target in found.goto:
         name = target if isinstance(target, str) else target.name
@@ -261,5 +209,3 @@ def _unreachable(structure: Structure) -> list[str]:
         if not any(True for _ in structure.ways(name))
     ]
     return problems
-
-

@@ -3,37 +3,29 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
-from uuid import uuid4
 
 from pydantic import BaseModel
 
-from nbgraph.core.compare import Comparison, compare_states
+from nbgraph.core.call import Call, Names, listed_names
 from nbgraph.core.context import NOT_PROVIDED
-from nbgraph.core.driver import EdgeShape, NodeShape, Shape
+from nbgraph.core.driver import Shape
 from nbgraph.core.events import Event, Interrupt, LiveEvent, RunFailed
 from nbgraph.core.flow import Structure, build
 from nbgraph.core.loop import iterate, run_sync
-from nbgraph.core.node import START
 from nbgraph.core.opening import check_breakpoints
 from nbgraph.core.position import Position
-from nbgraph.core.requests import Continue, Edit, Fork, Resume, SetBreakpoints, Start
+from nbgraph.core.queries import ThreadQueries
+from nbgraph.core.requests import Resume
 from nbgraph.core.schema import StateSchema
-from nbgraph.core.store import BranchRecord, StateStore
+from nbgraph.core.store import StateStore
 from nbgraph.core.thread import Thread
-from nbgraph.errors import (
-    GraphConfigError,
-    NodeFailedError,
-    ResumeError,
-    UnknownThreadError,
-)
+from nbgraph.errors import GraphConfigError, NodeFailedError, ResumeError
 
 __all__ = ["Graph", "GraphResult"]
-
-Names = Iterable[str] | str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +59,7 @@ class GraphResult:
     interrupts: dict[str, Interrupt] = field(default_factory=dict[str, Interrupt])
 
 
-class Graph:
+class Graph(ThreadQueries):
     """A definition that can be run, drawn and stored: it holds no thread and no state.
 
     Parameters
@@ -112,8 +104,8 @@ class Graph:
         self.timeout = timeout
         self.state_schema = state_schema
         self.state_store = state_store
-        self.interrupt_before = _names(interrupt_before) or ()
-        self.interrupt_after = _names(interrupt_after) or ()
+        self.interrupt_before = listed_names(interrupt_before) or ()
+        self.interrupt_after = listed_names(interrupt_after) or ()
         self.schema = StateSchema(state_schema)
         self._structure: Structure | None = None
 
@@ -160,11 +152,12 @@ class Graph:
     def shape(self) -> Shape:
         """The structure as it is drawn."""
         structure = self.structure
-        nodes = tuple(
-            NodeShape(node.name, node.label or node.name, node.description)
-            for node in structure.nodes.values()
+        return Shape(
+            self.name,
+            tuple(structure.node_shapes()),
+            tuple(structure.edge_shapes()),
+            self.schema.json_schema(),
         )
-        return Shape(self.name, nodes, tuple(_edges(structure)), self.schema.json_schema())
 
     async def ainvoke(
         self,
@@ -215,19 +208,24 @@ class Graph:
         Exception
             What a node raised, as it raised it.
         """
-        options = _Call(
-            thread_id, branch_id, resume, state_store, context, interrupt_before, interrupt_after
+        call = Call(
+            initial_state,
+            thread_id,
+            branch_id,
+            resume,
+            state_store or self.state_store,
+            context,
+            interrupt_before,
+            interrupt_after,
         )
-        thread, stream = self._call(initial_state, options)
-        steps = 0
+        thread, stream = self._called(call)
         last: Event | LiveEvent | None = None
         async with aclosing(stream) as happening:
             async for event in happening:
                 last = event
-                steps += getattr(event, "type", "") == "superstep_finished"
         if isinstance(last, RunFailed):
             raise last.exception or NodeFailedError(self.name, last.error.type, last.error.message)
-        return self.result_of(await thread.position(), thread, steps)
+        return self.result_of(thread.known, thread, thread.steps)
 
     def invoke(
         self, initial_state: Mapping[str, Any] | BaseModel | None = None, **options: Any
@@ -255,10 +253,17 @@ class Graph:
         Recorded events come after they are recorded, live ones as they happen. What a node raised
         is raised after the `RunFailed` event.
         """
-        options = _Call(
-            thread_id, branch_id, resume, state_store, context, interrupt_before, interrupt_after
+        call = Call(
+            initial_state,
+            thread_id,
+            branch_id,
+            resume,
+            state_store or self.state_store,
+            context,
+            interrupt_before,
+            interrupt_after,
         )
-        _, stream = self._call(initial_state, options)
+        _, stream = self._called(call)
         async with aclosing(stream) as happening:
             async for event in happening:
                 yield event
@@ -271,17 +276,15 @@ class Graph:
         """Run a thread as `invoke` does, and yield what happens; takes the options of `astream`."""
         return iterate(self.astream(initial_state, **options))
 
-    def _call(
-        self, given: Mapping[str, Any] | BaseModel | None, options: _Call
-    ) -> tuple[Thread, AsyncGenerator[Event | LiveEvent, None]]:
-        store = options.state_store or self.state_store
-        thread = self.thread(
-            options.checked_thread_id(given, store),
-            branch_id=options.branch_id,
-            state_store=store,
-            context=options.context,
-        )
-        return thread, _sent(thread, options.breakpoints(), options.request(given))
+    def _called(self, call: Call) -> tuple[Thread, AsyncGenerator[Event | LiveEvent, None]]:
+        thread_id = call.checked_thread_id()
+        if call.store is None and (self.interrupt_before or self.interrupt_after):
+            raise GraphConfigError(
+                f"Graph {self.name!r} has breakpoints, and a run that pauses is kept in a state "
+                "store; pass state_store= and a thread_id"
+            )
+        thread = Thread(self, call.store, thread_id, call.branch_id, context=call.context)
+        return thread, thread.send(call.request(), breakpoints=call.breakpoints())
 
     def thread(
         self,
@@ -319,149 +322,8 @@ class Graph:
         if missing:
             raise ResumeError(
                 f"The thread waits in {', '.join(map(repr, missing))}, which graph {self.name!r} "
-                "does not have any more; bring the node back, or fork the thread at an earlier event"
+                "does not have any more; bring the node back, or fork the thread before it"
             )
-
-    async def exists(self, thread_id: str, *, state_store: StateStore | None = None) -> bool:
-        """Return whether the thread is in the store."""
-        return bool(await self._stored(thread_id, state_store=state_store).events())
-
-    async def history(
-        self, thread_id: str, *, branch_id: str = "main", state_store: StateStore | None = None
-    ) -> Sequence[Event]:
-        """Return all that happened, in order: events with `id sequence type node created_at`.
-
-        Raises
-        ------
-        UnknownThreadError
-            If the thread or branch does not exist.
-        """
-        events = await self._stored(thread_id, branch_id, state_store).events()
-        if not events:
-            raise UnknownThreadError(thread_id, branch_id)
-        return events
-
-    async def branches(
-        self, thread_id: str, *, state_store: StateStore | None = None
-    ) -> Sequence[BranchRecord]:
-        """Return the thread's branches other than main, oldest first."""
-        store = self._stored(thread_id, state_store=state_store).store
-        assert store is not None
-        return await store.branches(thread_id)
-
-    async def load(
-        self,
-        thread_id: str,
-        *,
-        at: int | None = None,
-        branch_id: str = "main",
-        state_store: StateStore | None = None,
-    ) -> dict[str, Any]:
-        """Return the state as JSON, now or after event `at`.
-
-        Raises
-        ------
-        UnknownThreadError
-            If the thread or branch does not exist.
-        StateUpdateError
-            If `at` is no event of the branch.
-        """
-        position = await self._stored(thread_id, branch_id, state_store).position(at)
-        return self.schema.to_json(position.state)
-
-    async def position(
-        self,
-        thread_id: str,
-        *,
-        at: int | None = None,
-        branch_id: str = "main",
-        state_store: StateStore | None = None,
-    ) -> Position:
-        """Return where the thread stands, or stood: status, next, step, pending and state."""
-        return await self._stored(thread_id, branch_id, state_store).position(at)
-
-    async def pending(
-        self, thread_id: str, *, branch_id: str = "main", state_store: StateStore | None = None
-    ) -> dict[str, Interrupt]:
-        """Return the questions the thread waits for, by key."""
-        position = await self._stored(thread_id, branch_id, state_store).position()
-        return dict(position.pending)
-
-    async def update_state(
-        self,
-        thread_id: str,
-        values: Mapping[str, Any],
-        *,
-        branch_id: str = "main",
-        state_store: StateStore | None = None,
-    ) -> str:
-        """Change the state through its reducers, and return the id of the event that did.
-
-        Raises
-        ------
-        UnknownThreadError
-            If the thread or branch does not exist.
-        StateUpdateError
-            If a value does not fit.
-        """
-        thread = self._stored(thread_id, branch_id, state_store)
-        await thread.position()
-        return [event async for event in thread.send(Edit(values))][-1].id  # type: ignore[union-attr]
-
-    async def fork(
-        self,
-        thread_id: str,
-        *,
-        from_: int | None = None,
-        name: str | None = None,
-        branch_id: str = "main",
-        update: Mapping[str, Any] | None = None,
-        state_store: StateStore | None = None,
-    ) -> str:
-        """Start a branch from event `from_` (the last one without it), and return its id.
-
-        Raises
-        ------
-        UnknownThreadError
-            If the thread or branch does not exist.
-        StateUpdateError
-            If `from_` is no event of the branch, or `update` does not fit.
-        StateStoreError
-            If there is a branch of that name.
-        """
-        thread = self._stored(thread_id, branch_id, state_store)
-        forked = [event async for event in thread.send(Fork(from_, name, update))]
-        return forked[0].branch_id  # type: ignore[union-attr]
-
-    async def compare(
-        self, thread_id: str, a: str, b: str, *, state_store: StateStore | None = None
-    ) -> Comparison:
-        """Return how two branches (`"main"`) or events (`"main:7"`) differ, by path.
-
-        Raises
-        ------
-        UnknownThreadError
-            If the thread or a branch does not exist.
-        """
-        sides: list[dict[str, Any]] = []
-        for address in (a, b):
-            branch_id, _, at = address.rpartition(":") if ":" in address else (address, "", "")
-            number = int(at) if at else None
-            sides.append(
-                await self.load(
-                    thread_id, at=number, branch_id=branch_id, state_store=state_store
-                )
-            )
-        return compare_states(*sides)
-
-    def _stored(
-        self, thread_id: str, branch_id: str = "main", state_store: StateStore | None = None
-    ) -> Thread:
-        if state_store is None and self.state_store is None:
-            raise GraphConfigError(
-                f"Graph {self.name!r} has no state store; pass state_store= here or to Graph"
-            )
-        return self.thread(thread_id, branch_id=branch_id, state_store=state_store)
 
     show_in_cell: ClassVar[Callable[..., dict[str, Any]] | None] = None
     """Set from above: returns what a graph shows in a notebook cell, by mime type."""
@@ -474,74 +336,3 @@ class Graph:
     def __repr__(self) -> str:
         nodes = len(self._structure.nodes) if self._structure else 0
         return f"<Graph {self.name!r}, {nodes} node{'' if nodes == 1 else 's'}>"
-
-
-async def _sent(
-    thread: Thread, breakpoints: SetBreakpoints | None, request: Start | Resume | Continue
-) -> AsyncGenerator[Event | LiveEvent, None]:
-    for each in (breakpoints, request):
-        if each is not None:
-            async with aclosing(thread.send(each)) as happening:
-                async for event in happening:
-                    yield event
-
-
-@dataclass(frozen=True, slots=True)
-class _Call:
-    """The options of one call, checked together."""
-
-    thread_id: str | None
-    branch_id: str
-    resume: Any
-    state_store: StateStore | None
-    context: Any
-    interrupt_before: Names
-    interrupt_after: Names
-
-    def checked_thread_id(self, given: Any, store: StateStore | None) -> str:
-        if self.resume is not None and not isinstance(self.resume, Resume):
-            raise TypeError(f"resume takes a Resume, got {self.resume!r}; pass Resume(answer)")
-        if self.resume is not None and given is not None:
-            raise TypeError("A call takes an input or resume=, not both")
-        if store is not None:
-            if not self.thread_id:
-                raise GraphConfigError("A graph with a state store needs a thread_id")
-            return self.thread_id
-        if self.resume is not None or given is None or self.branch_id != "main":
-            raise GraphConfigError(
-                "Without a state store a call takes an input and runs on branch 'main'; pass "
-                "state_store= to go on with a thread"
-            )
-        return self.thread_id or uuid4().hex
-
-    def breakpoints(self) -> SetBreakpoints | None:
-        if self.interrupt_before is None and self.interrupt_after is None:
-            return None
-        return SetBreakpoints(_names(self.interrupt_before), _names(self.interrupt_after))
-
-    def request(self, given: Any) -> Start | Resume | Continue:
-        if self.resume is not None:
-            return self.resume
-        return Continue() if given is None else Start(given)
-
-
-def _names(given: Names) -> tuple[str, ...] | None:
-    if given is None:
-        return None
-    return (given,) if isinstance(given, str) else tuple(given)
-
-
-def _edges(structure: Structure) -> Generator[EdgeShape]:
-    for name in structure.starts:
-        yield EdgeShape(START.name, name)
-    for name in structure.nodes:
-        for target in structure.edges.get(name, ()):
-            yield EdgeShape(name, target)
-        if name in structure.branches:
-            for key, chosen in structure.branches[name].mapping.items():
-                yield EdgeShape(name, chosen.name, "branch", str(key))
-        for target in structure.gotos.get(name, ()):
-            yield EdgeShape(name, target, "goto")
-    for sources, target in structure.joins.values():
-        for source in sources:
-            yield EdgeShape(source, target)

@@ -95,9 +95,7 @@ class Log:
         if self.store is None:
             return ()
         try:
-            return await self.store.events(
-                self.thread_id, self.branch_id, after=after, upto=upto
-            )
+            return await self.store.events(self.thread_id, self.branch_id, after=after, upto=upto)
         except UnknownThreadError:
             if self.branch_id == "main" and not self.position.sequence:
                 return ()

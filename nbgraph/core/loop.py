@@ -1,4 +1,4 @@
-"""The one loop thread of the process, and the worker threads for sync nodes.
+"""The one loop thread of the process: where sync code meets async code.
 
 Every run begun from sync code lives on this loop, so that a client made in one run still works in
 the next, and so that a run goes on while the caller's own loop is busy.
@@ -7,25 +7,29 @@ the next, and so that a run goes on while the caller's own loop is busy.
 from __future__ import annotations
 
 import asyncio
+import functools
+import inspect
 import os
 import threading
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
+from contextlib import aclosing
 from contextvars import Context, copy_context
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
-__all__ = ["call_in_worker", "call_soon", "iterate", "run_sync", "submit"]
+from nbgraph.core.workers import waiting
+
+__all__ = ["SyncTwin", "call_soon", "iterate", "on_loop_thread", "run_sync", "submit"]
 
 T = TypeVar("T")
 _lock = threading.Lock()
 _loop: asyncio.AbstractEventLoop | None = None
-_workers: ThreadPoolExecutor | None = None
 
 
 def _forget() -> None:
-    global _loop, _workers, _lock
-    _loop, _workers, _lock = None, None, threading.Lock()
+    global _loop, _lock
+    _loop, _lock = None, threading.Lock()
 
 
 os.register_at_fork(after_in_child=_forget)
@@ -47,19 +51,26 @@ def call_soon(function: Callable[..., object], *args: Any) -> None:
     loop().call_soon_threadsafe(function, *args)
 
 
-def submit(coroutine: Coroutine[Any, Any, T]) -> Future[T]:
+def submit(
+    coroutine: Coroutine[Any, Any, T], *, ended: Callable[[], object] | None = None
+) -> Future[T]:
     """Start a coroutine on the loop thread, in a copy of the caller's context.
 
     A result of any kind comes through the future, `KeyboardInterrupt` and `SystemExit` too: inside
-    the loop they would end it. Cancelling the future cancels the coroutine.
+    the loop they would end it. Cancelling the future cancels the coroutine; `ended` is called once
+    it is really over.
     """
     future: Future[T] = Future()
-    context = copy_context()
-    call_soon(_start, coroutine, future, context)
+    call_soon(_start, coroutine, future, copy_context(), ended)
     return future
 
 
-def _start(coroutine: Coroutine[Any, Any, T], future: Future[T], context: Context) -> None:
+def _start(
+    coroutine: Coroutine[Any, Any, T],
+    future: Future[T],
+    context: Context,
+    ended: Callable[[], object] | None,
+) -> None:
     async def guarded() -> None:
         try:
             result = await coroutine
@@ -73,9 +84,15 @@ def _start(coroutine: Coroutine[Any, Any, T], future: Future[T], context: Contex
             if future.set_running_or_notify_cancel():
                 future.set_result(result)
 
+    def over(task: asyncio.Task[None]) -> None:
+        _running.discard(task)
+        coroutine.close()  # it never began, if the task was cancelled first
+        if ended is not None:
+            ended()
+
     task = loop().create_task(guarded(), context=context)
     _running.add(task)
-    task.add_done_callback(_running.discard)
+    task.add_done_callback(over)
     future.add_done_callback(lambda done: call_soon(task.cancel) if done.cancelled() else None)
 
 
@@ -94,16 +111,10 @@ def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
     """
     _refuse_loop_thread(coroutine)
     ended = threading.Event()
-
-    async def watched() -> T:
-        try:
-            return await coroutine
-        finally:
-            ended.set()
-
-    future = submit(watched())
+    future = submit(coroutine, ended=ended.set)
     try:
-        return future.result()
+        with waiting():
+            return future.result()
     except BaseException:
         if not future.done():
             future.cancel()
@@ -111,36 +122,46 @@ def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
         raise
 
 
-def _refuse_loop_thread(coroutine: Coroutine[Any, Any, Any]) -> None:
+def on_loop_thread() -> bool:
+    """Return whether the caller runs on the loop thread, where nothing may be waited for."""
     try:
-        inside = asyncio.get_running_loop() is _loop
+        return asyncio.get_running_loop() is _loop
     except RuntimeError:
-        return
-    if inside:
+        return False
+
+
+def _refuse_loop_thread(coroutine: Coroutine[Any, Any, Any]) -> None:
+    if on_loop_thread():
         coroutine.close()
         raise RuntimeError("An async node cannot wait for a sync call; await the async method")
 
 
 def iterate(source: AsyncGenerator[T, None]) -> Generator[T]:
-    """Iterate an async generator on the loop thread; leaving the loop closes it."""
+    """Iterate an async generator on the loop thread; leaving the loop closes it.
+
+    As with an async loop, the source goes on when the next item is asked for.
+    """
     items: SimpleQueue[tuple[bool, Any]] = SimpleQueue()
+    wanted: asyncio.Queue[None] = asyncio.Queue()
 
     async def pump() -> None:
-        try:
+        async with aclosing(source):
             async for item in source:
                 items.put((True, item))
-        finally:
-            await source.aclose()
-            items.put((False, None))
+                await wanted.get()
 
-    future = submit(pump())
+    coroutine = pump()
+    _refuse_loop_thread(coroutine)
+    future = submit(coroutine, ended=lambda: items.put((False, None)))
     try:
         while True:
-            more, item = items.get()
+            with waiting():
+                more, item = items.get()
             if not more:
                 future.result()
                 return
             yield item
+            call_soon(wanted.put_nowait, None)
     finally:
         if not future.done():
             future.cancel()
@@ -148,11 +169,20 @@ def iterate(source: AsyncGenerator[T, None]) -> Generator[T]:
                 pass
 
 
-async def call_in_worker(function: Callable[[], T]) -> T:
-    """Call a blocking function in a worker thread, in a copy of the caller's context."""
-    global _workers
-    with _lock:
-        if _workers is None:
-            _workers = ThreadPoolExecutor(max_workers=64, thread_name_prefix="nbgraph-node")
-    context = copy_context()
-    return await asyncio.get_running_loop().run_in_executor(_workers, context.run, function)
+class SyncTwin:
+    """The async methods of an object, as sync ones: each waits for its result."""
+
+    def __init__(self, target: object) -> None:
+        self._target = target
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        method = getattr(self._target, name, None)
+        if name.startswith("_") or not inspect.iscoroutinefunction(method):
+            kind = type(self._target).__name__
+            raise AttributeError(f"{kind} has no async method {name!r}; there are {dir(self)}")
+        return functools.wraps(method)(lambda *args, **kwargs: run_sync(method(*args, **kwargs)))
+
+    def __dir__(self) -> list[str]:
+        names = (name for name in dir(type(self._target)) if not name.startswith("_"))
+        kind = type(self._target)
+        return [name for name in names if inspect.iscoroutinefunction(getattr(kind, name))]

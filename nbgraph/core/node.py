@@ -3,36 +3,32 @@
 from __future__ import annotations
 
 import inspect
+import re
 import types
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
 from pydantic import BaseModel
 
 from nbgraph.core.context import NodeContext
-
-if TYPE_CHECKING:
-    from nbgraph.core.flow import Branch, Path, Target
+from nbgraph.core.path import Goal, Source
 
 __all__ = ["END", "START", "Command", "Node", "Send", "node"]
 
+_TASK_NUMBER = re.compile(r"\[\d+\]$")
 
-class _Start:
+
+class _Start(Source):
     """Where a turn begins; `START >> a` in a flow."""
 
     name = "__start__"
-
-    def __rshift__(self, target: Target | Sequence[Target]) -> Path:
-        from nbgraph.core.flow import Path
-
-        return Path.between(self, target)
 
     def __repr__(self) -> str:
         return "START"
 
 
-class _End:
+class _End(Goal):
     """Where a turn ends; `a >> END` in a flow, or a node's return value."""
 
     name = "__end__"
@@ -57,9 +53,6 @@ class Send:
             raise TypeError(f"Send takes a node, got {self.node!r}")
 
 
-Goto = "Node | Send | _End | str"
-
-
 @dataclass(frozen=True, slots=True)
 class Command:
     """A node's update together with where it leads.
@@ -78,7 +71,7 @@ class Command:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Node:
+class Node(Source, Goal):
     """A named step of a graph: a function of the state, and how it is run and drawn.
 
     Made by `node`. Calling it calls the function; `a >> b` puts it into a flow.
@@ -114,13 +107,8 @@ class Node:
             return self.handler(state, **{str(self.context_parameter_name): context})
         return self.handler(state, context)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:  # noqa: D102 - the class says it
         return self.handler(*args, **kwargs)
-
-    def __rshift__(self, target: Target | Branch | Sequence[Target]) -> Path:
-        from nbgraph.core.flow import Path
-
-        return Path.between(self, target)
 
     def __repr__(self) -> str:
         return f"<node {self.name!r}>"
@@ -206,12 +194,24 @@ def _check_function(handler: Any, name: str | None) -> None:
         raise TypeError("A lambda has no name of its own; pass node(name=...)")
     if name is not None and not (isinstance(name, str) and name.strip()):  # pyright: ignore[reportUnnecessaryIsInstance] - user's
         raise TypeError(f"A node's name is a str with something in it, got {name!r}")
+    called = name or handler.__name__
+    if called in (START.name, END.name) or _TASK_NUMBER.search(called):
+        raise TypeError(
+            f"A node's name is not {START.name!r} or {END.name!r} and does not end in a number in "
+            f"brackets, which tells tasks apart; got {called!r}"
+        )
 
 
 def _context_parameter(handler: Callable[..., Any]) -> inspect.Parameter | None:
     parameters = list(inspect.signature(handler).parameters.values())
-    variadic = [item.name for item in parameters if item.kind in (item.VAR_POSITIONAL, item.VAR_KEYWORD)]
-    if variadic or not 1 <= len(parameters) <= 2 or parameters[0].kind is inspect.Parameter.KEYWORD_ONLY:
+    variadic = [
+        item.name for item in parameters if item.kind in (item.VAR_POSITIONAL, item.VAR_KEYWORD)
+    ]
+    if (
+        variadic
+        or not 1 <= len(parameters) <= 2
+        or parameters[0].kind is inspect.Parameter.KEYWORD_ONLY
+    ):
         raise TypeError(
             f"{handler.__qualname__} must take the state, and at most one more parameter annotated "
             f"NodeContext; it takes ({', '.join(item.name for item in parameters)})"

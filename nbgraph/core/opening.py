@@ -7,6 +7,8 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from pydantic import BaseModel
+
 from nbgraph.core import answers
 from nbgraph.core.events import (
     AnswersGiven,
@@ -19,9 +21,9 @@ from nbgraph.core.events import (
 from nbgraph.core.flow import Structure
 from nbgraph.core.position import Position
 from nbgraph.core.requests import Continue, Edit, Resume, SetBreakpoints, Skip, Start
-from nbgraph.core.schema import StateSchema
+from nbgraph.core.schema import StateSchema, Update
 from nbgraph.core.superstep import first_tasks
-from nbgraph.errors import AnswerError, ResumeError, StaleAnswerError
+from nbgraph.errors import AnswerError, InvalidUpdateError, ResumeError, StaleAnswerError
 
 __all__ = ["login_name", "opening"]
 
@@ -53,12 +55,8 @@ def opening(
         case Continue():
             _check_continue(position)
             return []
-        case Edit(update=update, by=by):
-            checked = schema.update(update, "edit")
-            edited = StateEdited(
-                update=dict(checked.values), replaced=checked.replaced, by=by or login_name()
-            )
-            return [edited]
+        case Edit():
+            return [_edited(request, position, schema)]
         case Skip():
             return [_skipped(request, position, schema)]
         case SetBreakpoints():
@@ -73,12 +71,30 @@ def _start(
             f"The thread waits for {_listed(position.pending)}; answer with Resume, or fork it at "
             "an earlier event and start there"
         )
-    if position.state or position.sequence:
-        update = schema.update(request.input, "input")
-    else:
-        update = schema.start(request.input)
+    update = _fitted(request.input, "input", position, schema)
     return RunStarted(
         input=dict(update.values), replaced=update.replaced, tasks=first_tasks(structure)
+    )
+
+
+def _fitted(
+    given: Mapping[str, Any] | BaseModel, where: str, position: Position, schema: StateSchema
+) -> Update:
+    """Return a checked update; the first one of a thread brings the schema's defaults."""
+    if position.state:
+        return schema.update(given, where)
+    return schema.start(given, where)
+
+
+def _edited(request: Edit, position: Position, schema: StateSchema) -> StateEdited:
+    checked = _fitted(request.update, "edit", position, schema)
+    for result in () if position.merged else position.finished.values():
+        for name in checked.values:
+            alone = not schema.merges(name) or name in (*checked.replaced, *result.replaced)
+            if name in result.update and alone:
+                raise InvalidUpdateError(name, ["an edit", result.node])
+    return StateEdited(
+        update=dict(checked.values), replaced=checked.replaced, by=request.by or login_name()
     )
 
 
@@ -165,15 +181,18 @@ def _skipped(request: Skip, position: Position, schema: StateSchema) -> TaskFini
     )
 
 
-def _breakpoints(
-    request: SetBreakpoints, position: Position, structure: Structure
-) -> list[Event]:
+def _breakpoints(request: SetBreakpoints, position: Position, structure: Structure) -> list[Event]:
     before = position.before if request.before is None else tuple(request.before)
     after = position.after if request.after is None else tuple(request.after)
     check_breakpoints(structure, (*(before or ()), *(after or ())))
     if (before, after) == (position.before, position.after):
         return []
-    return [BreakpointsSet(before=before or (), after=after or ())]
+    return [
+        BreakpointsSet(
+            before=None if request.before is None else before,
+            after=None if request.after is None else after,
+        )
+    ]
 
 
 def check_breakpoints(structure: Structure, names: tuple[str, ...]) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from itertools import groupby
+from typing import Any, cast
 
 from nbgraph.core.driver import Folding
 from nbgraph.core.events import (
@@ -35,13 +36,14 @@ __all__ = ["Answered", "Position", "advance", "fold"]
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """An answer, with the question it answers, who gave it when, and the event that recorded it."""
+    """An answer, its question, who gave it when, and the event and superstep it was given in."""
 
     interrupt: Interrupt
     answer: Any
     by: str | None
     at: float
     sequence: int
+    step: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +101,13 @@ class Position:
     @property
     def status(self) -> Status:
         """Where the thread stands; a log does not know whether somebody runs it now."""
-        if not self.sequence:
+        if not (self.step or self.tasks):
             return "new"
+        if self.failure is not None:
+            return "failed"
         if self.pending or self.paused in ("before", "after", "step", "until", "pause"):
             return "interrupted"
-        if self.failure is not None or self.failed:
+        if self.failed:
             return "failed"
         return "stopped" if self.tasks else "completed"
 
@@ -123,6 +127,11 @@ class Position:
         waiting = {interrupt.task_id for interrupt in self.pending.values()}
         return tuple(task for task in self.unfinished if task.task_id not in waiting)
 
+    @property
+    def entered(self) -> bool:
+        """Whether something is recorded of the current superstep's tasks."""
+        return any((self.finished, self.failed, self.began, self.pending, self.answered, self.once))
+
     def summary(self, graph: str) -> BranchSummary:
         """Return what a store lists of the branch."""
         return BranchSummary(graph, self.status, self.step, tuple(self.pending.values()))
@@ -131,9 +140,30 @@ class Position:
 def fold(events: Iterable[Event], folding: Folding, start: Position | None = None) -> Position:
     """Return the position after `events`, from `start` or from nothing."""
     position = start or Position()
-    for event in events:
-        position = advance(position, event, folding)
+    for finished, group in groupby(events, _is_result):
+        if finished:
+            position = _all_finished(position, cast("Iterable[TaskFinished]", group))
+            continue
+        for event in group:
+            position = advance(position, event, folding)
     return position
+
+
+def _is_result(event: Event) -> bool:
+    return isinstance(event, TaskFinished)
+
+
+def _all_finished(position: Position, events: Iterable[TaskFinished]) -> Position:
+    """Return the position after results that became known together, at the cost of one."""
+    done = {event.task_id: event for event in events}
+    return replace(
+        position,
+        sequence=max(event.sequence for event in done.values()),
+        finished={**position.finished, **done},
+        failed={key: value for key, value in position.failed.items() if key not in done},
+        paused=None,
+        failure=None,
+    )
 
 
 def advance(position: Position, event: Event, folding: Folding) -> Position:
@@ -192,7 +222,7 @@ def _written(position: Position, event: RunStarted | StateEdited, folding: Foldi
                 after=position.after,
             )
         case StateEdited(update=update, replaced=replaced, replace=whole):
-            start = {} if whole else position.state
+            start: Mapping[str, Any] = {} if whole else position.state
             state = folding.apply(start, update, replaced)
             return replace(position, sequence=event.sequence, state=state)
 
@@ -230,7 +260,12 @@ def _asked(position: Position, event: AnswersGiven | AnswerRefused) -> Position:
         case AnswersGiven(answers=answers, by=by):
             for key, answer in answers.items():
                 answered[key] = Answered(
-                    pending.pop(key), answer, by, event.created_at, event.sequence
+                    pending.pop(key),
+                    answer,
+                    by,
+                    event.created_at,
+                    event.sequence,
+                    position.step + 1,
                 )
         case AnswerRefused(key=key, problems=problems):
             again = {
@@ -251,7 +286,11 @@ def _marked(
     moved = replace(position, sequence=event.sequence)
     match event:
         case BreakpointsSet(before=before, after=after):
-            return replace(moved, before=before, after=after)
+            return replace(
+                moved,
+                before=position.before if before is None else before,
+                after=position.after if after is None else after,
+            )
         case RunPaused(reason=reason):
             return replace(moved, paused=reason, failure=None)
         case RunStopped():

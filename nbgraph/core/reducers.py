@@ -54,7 +54,7 @@ def merge_dict(current: Any, update: Any) -> Any:
     """
     if not isinstance(update, Mapping):
         raise StateUpdateError(f"merge_dict takes a dict, got {update!r}")
-    return {**(current or {}), **update}
+    return {**(current or {}), **update}  # pyright: ignore[reportUnknownVariableType] - any dict
 
 
 def checked_reducer(field: str, candidates: list[Any]) -> Reducer | None:

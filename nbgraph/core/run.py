@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -78,23 +78,43 @@ class Superstepper:
         self._pausing = False
         self._passing = False
         self._spent = 0.0
+        self._unrecorded: set[asyncio.Future[None]] = set()
 
     def stop(self, request: Stop) -> None:
         """End the run: at once, or when its superstep is finished. On the run's own loop only."""
         self._inbox.put_nowait(request)
 
-    async def events(self, opening: Sequence[Event]) -> AsyncGenerator[Event | LiveEvent, None]:
-        """Record the opening, run supersteps until the run ends, and yield all that happens."""
-        for event in await self._begin(opening):
-            yield event
+    async def events(
+        self, opening: Sequence[Event], *, passing: bool
+    ) -> AsyncGenerator[Event | LiveEvent, None]:
+        """Record the opening, run supersteps until the run ends, and yield all that happens.
+
+        `passing` goes past the breakpoint before the tasks at hand.
+        """
+        self._passing = passing
+        try:
+            for event in await self._begin(opening):
+                yield event
+            async with aclosing(self._supersteps()) as happening:
+                async for event in happening:
+                    yield event
+        finally:
+            self._end()
+
+    async def _supersteps(self) -> AsyncGenerator[Event | LiveEvent, None]:
         while not self._over:
             async with aclosing(self._superstep()) as happening:
                 async for event in happening:
                     yield event
 
+    def _end(self) -> None:
+        """Let go of workers that wait for something that nobody will record."""
+        self._over = True
+        for recorded in self._unrecorded:
+            recorded.cancel()
+
     async def _begin(self, opening: Sequence[Event]) -> Sequence[Event]:
         """Record the opening together with what follows from it without running anything."""
-        self._passing = not opening and self._log.position.paused == "before"
         draft = self._log.draft(opening)
         if draft.position.runnable:
             self._check_before(draft)
@@ -110,7 +130,9 @@ class Superstepper:
 
     async def _superstep(self) -> AsyncGenerator[Event | LiveEvent, None]:
         tasks = self._log.position.runnable
-        jobs = {task.task_id: asyncio.create_task(self._job(task)) for task in tasks}
+        jobs = {
+            call.task.task_id: asyncio.create_task(self._job(call)) for call in self._calls(tasks)
+        }
         waiting = set(jobs)
         try:
             for task in tasks:
@@ -121,16 +143,19 @@ class Superstepper:
         finally:
             await _cancelled(jobs.values())
 
-    async def _job(self, task: TaskSpec) -> None:
-        self._inbox.put_nowait(await run_task(self._call(task)))
+    async def _job(self, call: TaskCall) -> None:
+        self._inbox.put_nowait(await run_task(call))
 
-    def _call(self, task: TaskSpec) -> TaskCall:
+    def _calls(self, tasks: Iterable[TaskSpec]) -> Iterator[TaskCall]:
+        answered: dict[str, dict[str, Any]] = {}
+        for key, item in self._log.position.answered.items():
+            answered.setdefault(item.interrupt.task_id, {})[key] = fresh(item.answer)
+        port = self._port(asyncio.get_running_loop())
+        for task in tasks:
+            yield self._call(task, answered.get(task.task_id, {}), port)
+
+    def _call(self, task: TaskSpec, answered: Mapping[str, Any], port: Port) -> TaskCall:
         log, position = self._log, self._log.position
-        own = {
-            key: item.answer
-            for key, item in position.answered.items()
-            if item.interrupt.task_id == task.task_id
-        }
         context = NodeContext(
             graph_name=self._graph.name,
             node=task.node,
@@ -142,14 +167,14 @@ class Superstepper:
             cache=dict(fresh(position.caches.get(task.task_id, {}))),
             given=self._given,
             recorded=position.once.get(task.task_id, {}),
-            port=self._port(asyncio.get_running_loop()),
+            port=port,
         )
         return TaskCall(
             task=task,
             node=self._graph.structure.nodes[task.node],
             schema=self._graph.schema,
             state=position.state,
-            frame=Frame(log.thread_id, task.task_id, task.node, own),
+            frame=Frame(log.thread_id, task.task_id, task.node, answered),
             context=context,
         )
 
@@ -157,12 +182,17 @@ class Superstepper:
         def say(event: TaskEmitted) -> None:
             loop.call_soon_threadsafe(self._inbox.put_nowait, event)
 
-        async def record(task_id: str, key: str, value: Any) -> None:
+        async def record(task_id: str, key: str, value: Any) -> Any:
             kept = answers.to_json(value, where=f"result of ctx.once({key!r})")
-            event = OnceRecorded(task_id=task_id, key=key, value=kept)
-            once = _Once(event, loop.create_future())
-            self._inbox.put_nowait(once)
-            await once.recorded
+            recorded: asyncio.Future[None] = loop.create_future()
+            self._unrecorded.add(recorded)
+            self._inbox.put_nowait(
+                _Once(OnceRecorded(task_id=task_id, key=key, value=kept), recorded)
+            )
+            if self._over:
+                recorded.cancel()
+            await recorded
+            return fresh(kept)
 
         return Port(loop=loop, say=say, record_once=record)
 
@@ -181,7 +211,9 @@ class Superstepper:
                     stops, self._pausing = stops or not gently, True
                 case _Once(event=event, recorded=recorded):
                     live.extend(await self._log.commit(self._log.draft([event])))
-                    recorded.set_result(None)
+                    self._unrecorded.discard(recorded)
+                    if not recorded.done():
+                        recorded.set_result(None)
                 case _:
                     live.append(item)
         if stops or any(item.exception is not None for item in outcomes):
@@ -192,19 +224,23 @@ class Superstepper:
         return [*live, *await self._commit(self._reported(outcomes, waiting, jobs, stops=stops))]
 
     async def _taken(self) -> list[_Item]:
-        clock = time.perf_counter()
-        limit = self._limits.timeout
-        try:
-            async with asyncio.timeout(None if limit is None else max(0, limit - self._spent)):
-                taken = [await self._inbox.get()]
-        except TimeoutError:
-            error = GraphTimeoutError(self._graph.name, limit or 0.0)
-            return [Outcome("", _failed(error), error)]
-        finally:
-            self._spent += time.perf_counter() - clock
+        taken = [await self._first_taken()]
         while not self._inbox.empty():
             taken.append(self._inbox.get_nowait())
         return taken
+
+    async def _first_taken(self) -> _Item:
+        limit, clock = self._limits.timeout, time.perf_counter()
+        if limit is None:
+            return await self._inbox.get()
+        try:
+            async with asyncio.timeout(max(0, limit - self._spent)):
+                return await self._inbox.get()
+        except TimeoutError:
+            error = GraphTimeoutError(self._graph.name, limit)
+            return Outcome("", _failed(error), error)
+        finally:
+            self._spent += time.perf_counter() - clock
 
     def _reported(
         self, outcomes: Sequence[Outcome], waiting: set[str], order: Iterable[str], *, stops: bool
@@ -229,19 +265,36 @@ class Superstepper:
         if position.pending:
             draft.add(self._asks())
             return
+        if position.merged:
+            self._route(draft, position.state)
+            return
         try:
             check_conflicts(position, graph.schema)
-            state = position.state if position.merged else merged_state(position, graph.schema)
-            following, joins = next_tasks(graph.structure, position, graph.schema.view(state))
-        except Exception as error:  # noqa: BLE001 - a reducer or a router is the user's own code
+            state = merged_state(position, graph.schema)
+        except Exception as error:  # noqa: BLE001 - a reducer is the user's own code
             draft.add(_failed(error))
             return
-        self.steps += not position.merged
-        if following and not position.merged and self._breaks_after(draft):
-            draft.finish(SuperstepFinished(next=None, joins=position.joins), state)
-            draft.add(RunPaused(reason="after"))
+        self.steps += 1
+        self._route(draft, state)
+
+    def _route(self, draft: Draft, state: Mapping[str, Any]) -> None:
+        """Add which tasks follow a merged superstep, or that it pauses first, or that none do."""
+        position, graph = draft.position, self._graph
+        pauses = not position.merged and self._breaks_after(draft)
+        failure: Exception | None = None
+        following: tuple[TaskSpec, ...] = ()
+        joins: Mapping[str, tuple[str, ...]] = {}
+        try:
+            following, joins = next_tasks(graph.structure, position, graph.schema.view(state))
+        except Exception as error:  # noqa: BLE001 - a router is the user's own code
+            failure = error
+        stays = failure is not None or (pauses and following)
+        if stays and not position.merged:
+            draft.finish(SuperstepFinished(next=None, joins=dict(position.joins)), state)
+        if stays:
+            draft.add(_failed(failure) if failure and not pauses else RunPaused(reason="after"))
             return
-        draft.finish(SuperstepFinished(next=following, joins=joins), state)
+        draft.finish(SuperstepFinished(next=following, joins=dict(joins)), state)
         if following:
             self._check_before(draft)
         else:
@@ -274,7 +327,8 @@ class Superstepper:
         nodes = {task.node for task in draft.position.runnable}
         own, limits = draft.position.before, self._limits
         before = self._graph.interrupt_before if own is None else own
-        if not self._passing and ("*" in before or nodes & set(before)):
+        here = draft.position.entered or self._passing
+        if not here and ("*" in before or nodes & set(before)):
             return "before"
         if self.steps and limits.until in nodes:
             return "until"

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
-import json
-import types
 import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, PydanticUserError, TypeAdapter, ValidationError
-from pydantic_core import PydanticUndefined, from_json
+from pydantic import BaseModel, TypeAdapter
+from pydantic_core import PydanticUndefined
 
-from nbgraph.core.reducers import Reducer, Replace, add, checked_reducer, merge_dict
-from nbgraph.core.values import fresh, plain_copy, same
+from nbgraph.core.field import Field
+from nbgraph.core.reducers import Replace
+from nbgraph.core.values import fresh, same
+from nbgraph.core.views import Views
 from nbgraph.errors import GraphConfigError, GraphExecutionError, StateStoreError, StateUpdateError
 
 __all__ = ["BaseState", "StateSchema", "Update"]
-
-_CONFIG = ConfigDict(
-    ser_json_bytes="base64", val_json_bytes="base64", arbitrary_types_allowed=False
-)
-_PLAIN_TYPES = (str, int, float, bool, type(None), Any, object, list, dict)
 
 
 class BaseState(BaseModel):
@@ -38,69 +32,6 @@ class Update:
     replaced: tuple[str, ...] = ()
 
 
-class _Field:
-    """One field: its type, its reducer, its JSON."""
-
-    def __init__(self, name: str, annotation: Any, metadata: Sequence[Any]) -> None:
-        candidates = [item for item in metadata if _is_reducer(item)]
-        self.name = name
-        self.reducer: Reducer | None = checked_reducer(name, candidates)
-        rest = tuple(item for item in metadata if not _is_reducer(item))
-        self._whole = Annotated[(annotation, *rest)] if rest else annotation
-        self._bare = annotation
-        self._plain = _is_plain(annotation)
-
-    @functools.cached_property
-    def whole(self) -> TypeAdapter[Any]:
-        """Checks a value of the field, with its constraints."""
-        return _adapter(self.name, self._whole)
-
-    @functools.cached_property
-    def delta(self) -> TypeAdapter[Any]:
-        """Checks an update that a reducer merges: the field's type without its constraints."""
-        return _adapter(self.name, self._bare)
-
-    def encode(self, value: Any, where: str, *, whole: bool) -> Any:
-        """Return a written value as JSON, once it is sure to come back as it is."""
-        adapter = self.whole if whole or self.reducer is None else self.delta
-        try:
-            checked = adapter.validate_python(value)
-        except ValidationError as error:
-            raise StateUpdateError(f"{where} does not fit: {_first_problem(error)}") from error
-        return plain_copy(checked, where) if self._plain else _round_trip(adapter, checked, where)
-
-    def decode(self, value: Any) -> Any:
-        """Return a kept JSON value as the field's Python value."""
-        return value if self._plain else _from_json(self.delta, value)
-
-    def reduced(self, current: Any, update: Any) -> Any:
-        """Return the value after an update."""
-        if self.reducer is None:
-            return update
-        merged = self.reducer(current, update)
-        if self.reducer is add:
-            return merged
-        try:
-            return self.whole.validate_python(merged)
-        except ValidationError as error:
-            raise StateUpdateError(
-                f"Field {self.name!r} does not fit after its reducer: {_first_problem(error)}"
-            ) from error
-
-    def difference(self, before: Any, after: Any) -> Any:
-        """Return the update that leads from one value to the other, for this field's reducer."""
-        if self.reducer is None:
-            return after
-        if self.reducer is add and after[: len(before or ())] == list(before or ()):
-            return after[len(before or ()) :]
-        if self.reducer is merge_dict and set(before or {}) <= set(after):
-            return {key: item for key, item in after.items() if item != (before or {}).get(key)}
-        raise GraphExecutionError(
-            f"Field {self.name!r} was changed in place in a way its reducer cannot repeat; return "
-            "a dict with the update, or Replace(value)"
-        )
-
-
 class StateSchema:
     """The fields of a state type: a pydantic model, a TypedDict, or `dict`.
 
@@ -112,10 +43,10 @@ class StateSchema:
 
     def __init__(self, state_type: Any) -> None:
         self.state_type = state_type
-        self.is_model = inspect.isclass(state_type) and issubclass(state_type, BaseModel)
         self.is_open = state_type is dict
-        self.fields: dict[str, _Field] = {}
-        if self.is_model:
+        self.fields: dict[str, Field] = {}
+        self._views: Views | None = None
+        if inspect.isclass(state_type) and issubclass(state_type, BaseModel):
             self._read_model(state_type)
         elif typing.is_typeddict(state_type):
             self._read_typed_dict(state_type)
@@ -127,7 +58,13 @@ class StateSchema:
     def _read_model(self, model: type[BaseModel]) -> None:
         _check_model(model)
         for name, info in model.model_fields.items():
-            self.fields[name] = _Field(name, info.annotation, info.metadata)
+            self.fields[name] = Field(name, info.annotation, info.metadata)
+        self._views = Views(model)
+
+    @property
+    def is_model(self) -> bool:
+        """Whether the state is a pydantic model."""
+        return self._views is not None
 
     def _read_typed_dict(self, state_type: Any) -> None:
         for name, hint in typing.get_type_hints(state_type, include_extras=True).items():
@@ -137,7 +74,7 @@ class StateSchema:
             metadata: Sequence[Any] = ()
             if get_origin(bare) is Annotated:
                 bare, *metadata = get_args(bare)
-            self.fields[name] = _Field(name, bare, metadata)
+            self.fields[name] = Field(name, bare, metadata)
 
     def json_schema(self) -> dict[str, Any]:
         """Return the JSON Schema of an input that starts a thread."""
@@ -157,7 +94,9 @@ class StateSchema:
         """
         defaults = self._encoded_defaults()
         update = self.update(given, where)
-        state = self.apply(self.apply({}, defaults, tuple(defaults)), update.values, update.replaced)
+        state = self.apply(
+            self.apply({}, defaults, tuple(defaults)), update.values, update.replaced
+        )
         missing = [name for name in self._required() if name not in state]
         if missing:
             raise StateUpdateError(
@@ -218,7 +157,7 @@ class StateSchema:
         bare = value.value if isinstance(value, Replace) else value
         return self._field(name, where).encode(bare, f"{where}, field {name!r}", whole=whole)
 
-    def _field(self, name: Any, where: str) -> _Field:
+    def _field(self, name: Any, where: str) -> Field:
         if self.is_open and isinstance(name, str):
             return _OPEN
         if name not in self.fields:
@@ -262,8 +201,10 @@ class StateSchema:
 
     def view(self, state: Mapping[str, Any], payload: Mapping[str, Any] | None = None) -> Any:
         """Return what a node is given: an own copy of the state, with `payload` laid over it."""
-        values = {name: fresh(value) for name, value in self.laid(state, payload).items()}
-        return self.state_type.model_construct(**values) if self.is_model else values
+        values = self.laid(state, payload)
+        if self._views is not None:
+            return self._views.view(values)
+        return {name: fresh(value) for name, value in values.items()}
 
     def laid(
         self, state: Mapping[str, Any], payload: Mapping[str, Any] | None
@@ -282,8 +223,11 @@ class StateSchema:
         GraphExecutionError
             If a reducer cannot lead from the value before to the one after.
         """
-        after: Mapping[str, Any] = changed.__dict__ if self.is_model else changed
-        gone = [name for name in before if name not in after]
+        after: Mapping[str, Any] = changed
+        unread: Mapping[str, Any] = {}
+        if self._views is not None:
+            after, unread = self._views.read(changed)
+        gone = [name for name in before if name not in after and name not in unread]
         if gone:
             raise GraphExecutionError(f"Field {gone[0]!r} was deleted; a state keeps its fields")
         return {
@@ -305,7 +249,9 @@ def _check_model(model: type[BaseModel]) -> None:
     ]
     if model.model_config.get("extra") == "allow":
         problems.append('extra="allow"')
-    problems += [f"exclude= on {name!r}" for name, info in model.model_fields.items() if info.exclude]
+    problems += [
+        f"exclude= on {name!r}" for name, info in model.model_fields.items() if info.exclude
+    ]
     problems += [
         f"a default factory of {name!r} that reads other fields"
         for name, info in model.model_fields.items()
@@ -318,62 +264,4 @@ def _check_model(model: type[BaseModel]) -> None:
         )
 
 
-def _adapter(name: str, annotation: Any) -> TypeAdapter[Any]:
-    is_model = inspect.isclass(annotation) and issubclass(annotation, BaseModel)
-    try:
-        return TypeAdapter(annotation, config=None if is_model else _CONFIG)
-    except PydanticUserError as error:
-        problem = str(error).splitlines()[0]
-        raise GraphConfigError(
-            f"Field {name!r} of type {annotation!r} cannot be kept: {problem}"
-        ) from error
-
-
-def _is_reducer(item: Any) -> bool:
-    if inspect.isclass(item):
-        return not hasattr(item, "__get_pydantic_core_schema__")
-    return inspect.isroutine(item)
-
-
-def _is_plain(annotation: Any) -> bool:
-    if annotation in _PLAIN_TYPES:
-        return True
-    origin, parts = get_origin(annotation), get_args(annotation)
-    if origin is Literal:
-        return all(type(part) in (str, int, bool, type(None)) for part in parts)
-    if origin in (list, Union, types.UnionType):
-        return all(map(_is_plain, parts))
-    return origin is dict and parts[0] is str and _is_plain(parts[1])
-
-
-def _round_trip(adapter: TypeAdapter[Any], value: Any, where: str) -> Any:
-    try:
-        text = adapter.dump_json(value, warnings="error")
-        back = adapter.validate_json(text)
-    except (ValueError, TypeError, RecursionError) as error:
-        problem = str(error).splitlines()[0]
-        raise StateStoreError(
-            f"{where} holds a {type(value).__qualname__} that cannot be kept as JSON: {problem}"
-        ) from error
-    if not same(value, back):
-        raise StateStoreError(
-            f"{where} holds a {type(value).__qualname__} that comes back from JSON as another "
-            f"value or a {type(back).__qualname__}; declare the field with the type it has"
-        )
-    return plain_copy(from_json(text), where)
-
-
-def _from_json(adapter: TypeAdapter[Any], value: Any) -> Any:
-    try:
-        return adapter.validate_json(json.dumps(value))
-    except ValidationError as error:
-        raise StateStoreError(f"A kept value does not fit any more: {_first_problem(error)}") from error
-
-
-def _first_problem(error: ValidationError) -> str:
-    first = error.errors(include_url=False, include_input=False)[0]
-    path = "".join(f"/{part}" for part in first["loc"])
-    return f"{path}: {first['msg']}" if path else first["msg"]
-
-
-_OPEN = _Field("*", Any, ())
+_OPEN = Field("*", Any, ())

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from pydantic import BaseModel
 
 from nbgraph.core.events import Route, TaskFinished, TaskSpec
-from nbgraph.core.flow import Branch, Structure
+from nbgraph.core.flow import Structure
 from nbgraph.core.node import END, Command, Node, Send
+from nbgraph.core.path import Branch
 from nbgraph.core.position import Position
 from nbgraph.core.schema import StateSchema
 from nbgraph.errors import GraphExecutionError, InvalidUpdateError, StateUpdateError
@@ -167,14 +168,14 @@ def read_result(
 def _parts(node: Node, returned: Any, given: Any) -> tuple[Any, Sequence[Any] | None]:
     match returned:
         case Command(update=update, goto=goto):
-            listed = goto if goto is None or isinstance(goto, list | tuple) else [goto]
-            return update, listed  # pyright: ignore[reportUnknownVariableType] - checked one by one
+            several = goto is None or isinstance(goto, list | tuple)
+            return update, cast("Sequence[Any] | None", goto) if several else [goto]
         case Send():
             return None, [returned]
         case None:
             return None, None
         case _ if returned is given or isinstance(returned, Mapping):
-            return returned, None
+            return cast("Any", returned), None
         case _ if returned is END:
             return None, [END]
         case _:
@@ -205,14 +206,19 @@ def _route(node: Node, target: Any, schema: StateSchema) -> Route:
 
 
 def _check_declared(node: Node, target: Any) -> None:
-    name = target if isinstance(target, str) else getattr(target, "name", None)
-    for declared in node.goto:
-        if declared is target or name in (declared, getattr(declared, "name", None)):
-            return
+    if any(_means(declared, target) for declared in node.goto):
+        return
     raise GraphExecutionError(
         f"Node {node.name!r} leads to {target!r}, which it does not declare; add it to "
         "@node(goto=[...])"
     )
+
+
+def _means(declared: Any, target: Any) -> bool:
+    """Return whether a target is a declared one: the same object, or one names the other."""
+    if isinstance(declared, str):
+        return declared in (target, getattr(target, "name", None))
+    return declared is target or (isinstance(target, str) and declared.name == target)
 
 
 def _payload(send: Send, schema: StateSchema) -> dict[str, Any]:

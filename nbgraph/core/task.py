@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,10 +21,10 @@ from nbgraph.core.events import (
     TaskSpec,
 )
 from nbgraph.core.interrupts import Frame, GraphInterrupt, bound
-from nbgraph.core.loop import call_in_worker
 from nbgraph.core.node import Node
 from nbgraph.core.schema import StateSchema
 from nbgraph.core.superstep import read_result
+from nbgraph.core.workers import call_in_worker
 from nbgraph.errors import NodeTimeoutError
 
 __all__ = ["Outcome", "TaskCall", "described", "run_task"]
@@ -53,8 +53,14 @@ class Outcome:
 
 def described(error: BaseException) -> ErrorInfo:
     """Return an error as it is kept."""
+    try:
+        message = str(error)
+    except Exception as problem:  # noqa: BLE001 - the error's class is the user's own
+        message = f"<no message: its __str__ raised {type(problem).__name__}>"
     text = "".join(traceback.format_exception(error))
-    return ErrorInfo(type=type(error).__name__, message=_readable(str(error)), traceback=_readable(text))
+    return ErrorInfo(
+        type=type(error).__name__, message=_readable(message), traceback=_readable(text)
+    )
 
 
 def _readable(text: str) -> str:
@@ -69,9 +75,16 @@ async def run_task(call: TaskCall) -> Outcome:
         update, replaced, routes = await _timed(call)
         cache = _kept_cache(call)
     except GraphInterrupt as pause:
-        return _asked(call, pause)
-    except asyncio.CancelledError:
-        raise
+        return _asked(call, [pause])
+    except asyncio.CancelledError as error:
+        if _is_cancelled():
+            raise
+        return _failed(call, error)
+    except BaseExceptionGroup as group:
+        pauses, others = group.split(GraphInterrupt)
+        if pauses is None or others is not None:
+            return _failed(call, group)
+        return _asked(call, list(_leaves(pauses)))
     except BaseException as error:  # noqa: BLE001 - the one place where any error is an outcome
         return _failed(call, error)
     return Outcome(
@@ -95,16 +108,34 @@ def _failed(call: TaskCall, error: BaseException) -> Outcome:
     return Outcome(task_id, event, error)
 
 
-def _asked(call: TaskCall, pause: GraphInterrupt) -> Outcome:
-    task_id, question = call.task.task_id, pause.question
-    if pause.problems:
-        return Outcome(task_id, AnswerRefused(key=question.key, problems=pause.problems))
+def _is_cancelled() -> bool:
+    """Return whether the run cancels this task; a node may raise CancelledError of its own."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
+def _leaves(group: BaseExceptionGroup[GraphInterrupt]) -> Iterator[GraphInterrupt]:
+    for item in group.exceptions:
+        if isinstance(item, BaseExceptionGroup):
+            yield from _leaves(item)
+        else:
+            yield item
+
+
+def _asked(call: TaskCall, pauses: Sequence[GraphInterrupt]) -> Outcome:
+    task_id = call.task.task_id
+    for pause in pauses:
+        if pause.problems:
+            return Outcome(task_id, AnswerRefused(key=pause.question.key, problems=pause.problems))
     try:
         cache = _kept_cache(call)
     except ValueError as error:
         return _failed(call, error)
     event = TaskInterrupted(
-        task_id=task_id, node=call.node.name, interrupts=(question,), cache=cache
+        task_id=task_id,
+        node=call.node.name,
+        interrupts=tuple(pause.question for pause in pauses),
+        cache=cache,
     )
     return Outcome(task_id, event)
 

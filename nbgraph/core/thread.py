@@ -94,6 +94,7 @@ class Thread:
             branch_id=branch_id,
         )
         self._running: Superstepper | None = None
+        self._last: Superstepper | None = None
 
     @property
     def shape(self) -> Shape:
@@ -104,6 +105,16 @@ class Thread:
     def folding(self) -> StateSchema:
         """How updates become state."""
         return self.graph.schema
+
+    @property
+    def known(self) -> Position:
+        """Where the branch stood when this handle last looked or wrote."""
+        return self._log.position
+
+    @property
+    def steps(self) -> int:
+        """How many supersteps the last request ran."""
+        return 0 if self._last is None else self._last.steps
 
     async def events(self, after: int = 0) -> Sequence[Event]:
         """Return the stored events after number `after`; none for a thread that is new."""
@@ -119,23 +130,24 @@ class Thread:
         StateUpdateError
             If `at` is no event of the branch.
         """
-        if at is None and self.store is not None:
-            position = await self._log.load()
-        elif at is None:
-            position = self._log.position
-        else:
-            position = fold(await self._log.read(upto=at), self.folding)
-        if not position.sequence:
+        last = await self._log.load()
+        if not last.sequence:
             raise UnknownThreadError(self.thread_id, self.branch_id)
-        if at is not None and position.sequence != at:
+        if at is None:
+            return last
+        if not 1 <= at <= last.sequence:
             raise StateUpdateError(
                 f"Branch {self.branch_id!r} of thread {self.thread_id!r} has no event {at}; its "
-                f"last is {position.sequence}"
+                f"last is {last.sequence}"
             )
-        return position
+        return fold(await self._log.read(upto=at), self.folding)
 
-    async def send(self, request: Request) -> AsyncGenerator[Event | LiveEvent, None]:
+    async def send(
+        self, request: Request, *, breakpoints: SetBreakpoints | None = None
+    ) -> AsyncGenerator[Event | LiveEvent, None]:
         """Carry out a request; iterate to see what happens.
+
+        `breakpoints` are set together with what a run begins with, or not at all.
 
         Raises
         ------
@@ -155,20 +167,24 @@ class Thread:
                 for event in await self._record(request):
                     yield event
             case Start() | Resume() | Continue():
-                async with aclosing(self._run(request)) as happening:
+                async with aclosing(self._run(request, breakpoints)) as happening:
                     async for event in happening:
                         yield event
 
     async def _run(
-        self, request: Start | Resume | Continue
+        self, request: Start | Resume | Continue, breakpoints: SetBreakpoints | None
     ) -> AsyncGenerator[Event | LiveEvent, None]:
-        first = await self._opening(request)
+        self._check_idle()
         limits = Limits(self.graph.max_steps, timeout=self.graph.timeout)
         if isinstance(request, Continue):
             limits = Limits(limits.max_steps, request.steps, request.until, limits.timeout)
-        self._running = Superstepper(self.graph, self._log, limits, self._context)
+        self._last = self._running = Superstepper(self.graph, self._log, limits, self._context)
         try:
-            async with aclosing(self._running.events(first)) as happening:
+            first = await self._opening(request)
+            passing = not first and self._log.position.paused == "before"
+            if breakpoints is not None:
+                first = [*self._planned(breakpoints), *first]
+            async with aclosing(self._running.events(first, passing=passing)) as happening:
                 async for event in happening:
                     yield event
         except ConcurrentRunError as conflict:
@@ -180,22 +196,28 @@ class Thread:
     async def _opening(
         self, request: Start | Resume | Continue | Edit | Skip | SetBreakpoints
     ) -> list[Event]:
-        if self._running is not None:
-            raise ResumeError(f"Thread {self.thread_id!r} is running; stop it, or wait for its end")
-        position = await self._log.load()
-        self.graph.check_position(position)
+        self.graph.check_position(await self._log.load())
         try:
-            return opening(
-                request,
-                position,
-                structure=self.graph.structure,
-                schema=self.graph.schema,
-                thread_id=self.thread_id,
-            )
+            return self._planned(request)
         except ResumeError:
             if isinstance(request, Resume):
                 self._explain_answered(request, await self.events())
             raise
+
+    def _check_idle(self) -> None:
+        if self._running is not None:
+            raise ResumeError(f"Thread {self.thread_id!r} is running; stop it, or wait for its end")
+
+    def _planned(
+        self, request: Start | Resume | Continue | Edit | Skip | SetBreakpoints
+    ) -> list[Event]:
+        return opening(
+            request,
+            self._log.position,
+            structure=self.graph.structure,
+            schema=self.graph.schema,
+            thread_id=self.thread_id,
+        )
 
     async def _explain(self, request: Request, conflict: ConcurrentRunError) -> None:
         """Say who was first, if a commit lost against another answer to the same question."""
@@ -209,6 +231,7 @@ class Thread:
             _raise_if_answered(events, request.asked, request.asked)
 
     async def _record(self, request: Edit | Skip | SetBreakpoints) -> Sequence[Event]:
+        self._check_idle()
         return await self._log.commit(self._log.draft(await self._opening(request)))
 
     async def _fork(self, request: Fork) -> Sequence[Event]:
@@ -222,12 +245,20 @@ class Thread:
             checked = self.graph.schema.update(request.update, "fork")
             values = dict(checked.values)
             draft.add(StateEdited(update=values, replaced=checked.replaced, by=login_name()))
-        branch = BranchRecord(
-            self.thread_id, name, self.branch_id, position.sequence, time.time()
-        )
+        branch = BranchRecord(self.thread_id, name, self.branch_id, position.sequence, time.time())
         summary = draft.position.summary(self.graph.name)
         await self.store.fork(branch, draft.events, summary=summary)
         return draft.events
+
+    async def branches(self) -> tuple[str, ...]:
+        """Return the thread's branches, `"main"` first, then oldest first."""
+        if self.store is None:
+            return ("main",)
+        try:
+            records = await self.store.branches(self.thread_id)
+        except UnknownThreadError:
+            return ("main",)
+        return ("main", *(record.id for record in records))
 
     def on(self, branch_id: str) -> Thread:
         """Return a driver for another branch of the same thread."""
@@ -248,5 +279,3 @@ def _raise_if_answered(
         for key in keys:
             if key in event.answers and asked.get(key, event.asked[key]) == event.asked[key]:
                 raise AlreadyAnsweredError(key, event.by, event.created_at)
-
-

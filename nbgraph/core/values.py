@@ -11,13 +11,14 @@ from pydantic import BaseModel
 
 from nbgraph.errors import StateStoreError
 
-__all__ = ["DEPTH_LIMIT", "fresh", "plain_copy", "same"]
+__all__ = ["DEPTH_LIMIT", "IMMUTABLE", "fresh", "plain_copy", "same"]
 
 DEPTH_LIMIT = 200
 """How deep a kept value may be nested."""
 _DIGIT_LIMIT = 4300
 _BIT_LIMIT = int(_DIGIT_LIMIT * math.log2(10))
-_IMMUTABLE = (str, int, float, bool, type(None), bytes, frozenset)
+IMMUTABLE = frozenset((str, int, float, bool, type(None), bytes))
+"""Types whose values may be shared."""
 
 
 def plain_copy(value: Any, path: str, depth: int = 0) -> Any:
@@ -29,7 +30,7 @@ def plain_copy(value: Any, path: str, depth: int = 0) -> Any:
         If a part would not come back equal and of the same type; the message has its path and
         type, never the value.
     """
-    kind = type(value)
+    kind = type(value)  # pyright: ignore[reportUnknownVariableType] - any value
     if kind is bool or value is None:
         return value
     if kind is str:
@@ -74,7 +75,9 @@ def _refused(path: str, kind: str, limit: str) -> Any:
 
 def same(left: Any, right: Any) -> bool:
     """Return whether two values are equal with equal types, all the way down."""
-    if type(left) is not type(right):
+    if left is right:
+        return True
+    if left.__class__ is not right.__class__:
         return False
     if isinstance(left, BaseModel):
         return same(_contents(left), _contents(right))
@@ -95,11 +98,11 @@ def _is_dict(value: Any) -> TypeGuard[Mapping[Any, Any]]:
 
 def fresh(value: Any) -> Any:
     """Return a value that can be changed in place without changing the given one."""
-    if isinstance(value, _IMMUTABLE):
+    kind = type(value)  # pyright: ignore[reportUnknownVariableType] - any value
+    if kind in IMMUTABLE:
         return value
-    kind = type(value)
     if kind is list:
-        return [fresh(item) for item in value]
+        return [item if type(item) in IMMUTABLE else fresh(item) for item in value]
     if kind is dict:
         return {key: fresh(item) for key, item in value.items()}
     return copy.deepcopy(value)

@@ -20,6 +20,7 @@ from nbgraph.forms.fields import (
 )
 from nbgraph.forms.hints import hint, summary
 from nbgraph.forms.reading import read
+from nbgraph.forms.rows import answer_rows, payload_rows, value_words
 
 __all__ = [
     "BooleanField",
@@ -39,11 +40,14 @@ __all__ = [
     "Reading",
     "TextField",
     "answer_of",
+    "answer_rows",
     "fields_of",
     "fits",
     "hint",
     "inputs_of",
+    "payload_rows",
     "read",
     "summary",
     "untouched",
+    "value_words",
 ]

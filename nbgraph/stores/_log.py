@@ -6,10 +6,13 @@ branch is therefore reading a few stretches, root first, and the stretches must 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
-from nbgraph.core.events import Event, decode_events, encode_events
+from pydantic_core import from_json
+
+from nbgraph.core.events import Event, Interrupt, decode_events, encode_events
 from nbgraph.core.store import BranchSummary
 from nbgraph.errors import (
     ConcurrentRunError,
@@ -22,10 +25,13 @@ __all__ = [
     "MAIN",
     "Commit",
     "Place",
+    "QuestionName",
     "Row",
     "Stretch",
     "commit_of",
     "events_of",
+    "name_of",
+    "new_questions",
     "require_event",
     "require_fit",
     "require_new",
@@ -34,8 +40,15 @@ __all__ = [
     "where",
 ]
 
+_PARSER_DEPTH = 190
+"""Less than how deeply pydantic's parser reads JSON."""
+
 MAIN = "main"
 """The branch that makes a thread."""
+
+
+QuestionName: TypeAlias = tuple[str, int]
+"""A question's key and the event that asked it, which together name it within its branch."""
 
 
 @dataclass(slots=True)
@@ -108,6 +121,7 @@ def commit_of(
     _require_stamps(branch_id, events, expected)
     try:
         body = encode_events(events)
+        _require_shallow(body)
     except ValueError as error:
         raise StateStoreError(
             f"{where(thread_id, branch_id, expected + 1)} cannot be kept as JSON: {error}"
@@ -124,6 +138,13 @@ def commit_of(
     )
 
 
+def _require_shallow(body: str) -> None:
+    # The parser reads less deeply than the serializer writes. Few texts have enough brackets to
+    # be too deep, and only those are read to find out.
+    if body.count("[") + body.count("{") > _PARSER_DEPTH:
+        from_json(body)
+
+
 def _require_stamps(branch_id: str, events: Sequence[Event], expected: int) -> None:
     if not events:
         raise StateStoreError("A commit needs at least one event")
@@ -133,6 +154,31 @@ def _require_stamps(branch_id: str, events: Sequence[Event], expected: int) -> N
                 f"Event {event.id!r} is not stamped {f'{branch_id}:{sequence}'!r}, its place in "
                 "the commit"
             )
+
+
+def name_of(question: Interrupt) -> QuestionName:
+    """Return what names a question within its branch."""
+    return question.key, question.asked
+
+
+def new_questions(
+    stored: Container[QuestionName], pending: Sequence[Interrupt]
+) -> dict[QuestionName, str]:
+    """Return the text of each pending question that is not stored yet.
+
+    Raises
+    ------
+    StateStoreError
+        If a question cannot be kept as JSON.
+    """
+    try:
+        return {
+            name_of(question): question.model_dump_json(exclude_defaults=True)
+            for question in pending
+            if name_of(question) not in stored
+        }
+    except ValueError as error:
+        raise StateStoreError(f"A pending question cannot be kept as JSON: {error}") from error
 
 
 def require_text(text: str, what: str) -> None:

@@ -12,7 +12,7 @@ from nbgraph.core.events import Event, Interrupt
 from nbgraph.core.store import BranchRecord, PendingRecord, ThreadRecord
 from nbgraph.errors import DamagedStoreError, UnknownThreadError
 from nbgraph.stores._log import MAIN, Row, Stretch, events_of, stretches, where
-from nbgraph.stores._sqlite_rows import Branch, RawRow, body_checksum, found_branch
+from nbgraph.stores._sqlite_rows import Branch, RawRow, body_checksum, found_branch, place_of
 
 __all__ = ["RawStretch", "list_branches", "list_questions", "list_threads", "read_log"]
 
@@ -26,7 +26,7 @@ _FIND_PARENT = """
 _FIND_COMMITS = """
     SELECT place, count, checksum, CAST(body AS BLOB) FROM commits
     WHERE place <= :high AND place >= coalesce(
-        (SELECT max(place) FROM commits WHERE place BETWEEN :begin AND :low), :begin)
+        (SELECT max(place) FROM commits WHERE place BETWEEN :begin AND :due), :begin)
     ORDER BY place
 """
 
@@ -98,36 +98,37 @@ def read_log(
     branch = found_branch(cursor, thread_id, branch_id)
     if upto is None or upto >= branch.head:
         _require_end(cursor, branch)
-    line: dict[str, int] = {}
-    places = (place.place for place in _ancestry(cursor, branch, line))
+    begins: dict[str, int] = {}
+    places = (one.place for one in _ancestry(cursor, branch, begins))
     return [
-        RawStretch(thread_id, line[part.branch_id], part, _rows(cursor, line, part))
+        RawStretch(thread_id, begins[part.branch_id], part, _rows(cursor, begins, part))
         for part in stretches(places, after=after, upto=upto)
     ]
 
 
 def _require_end(cursor: Cursor, branch: Branch) -> None:
-    first, count = cursor.execute(_FIND_END, (branch.id,)).fetchone() or (0, 0)
-    if first + count - 1 != branch.head:
+    begin = place_of(branch.id, 0)
+    last, count = cursor.execute(_FIND_END, (begin, place_of(branch.id + 1, 0) - 1)).fetchone()
+    if last is None or last - begin + count - 1 != branch.head:
         place = where(branch.thread, branch.name, branch.head)
         raise DamagedStoreError(place, "the log does not end there")
 
 
-def _ancestry(cursor: Cursor, branch: Branch, line: dict[str, int]) -> Iterator[Branch]:
-    line[branch.name] = branch.id
+def _ancestry(cursor: Cursor, branch: Branch, begins: dict[str, int]) -> Iterator[Branch]:
+    begins[branch.name] = place_of(branch.id, 0)
     yield branch
     while branch.parent is not None:
         row = cursor.execute(_FIND_PARENT, (branch.parent,)).fetchone()
         if row is None:
-            place = where(branch.thread, branch.name, branch.parent_sequence)
-            raise DamagedStoreError(place, "the branch it stands in is missing")
+            raise _parent_missing(branch)
         branch = Branch(*row).checked()
-        line[branch.name] = branch.id
+        begins[branch.name] = place_of(branch.id, 0)
         yield branch
 
 
-def _rows(cursor: Cursor, line: dict[str, int], part: Stretch) -> list[RawRow]:
-    values = {"branch": line[part.branch_id], "low": part.low, "high": part.high}
+def _rows(cursor: Cursor, begins: dict[str, int], part: Stretch) -> list[RawRow]:
+    begin = begins[part.branch_id]
+    values = {"begin": begin, "due": begin + part.low + 1, "high": begin + part.high}
     return cursor.execute(_FIND_COMMITS, values).fetchall()
 
 
@@ -144,11 +145,20 @@ def list_branches(cursor: Cursor, thread_id: str) -> list[BranchRecord]:
         raise UnknownThreadError(thread_id)
     found = [Branch(*row).checked() for row in rows]
     names = {one.id: one.name for one in found}
-    return [
-        BranchRecord(thread_id, one.name, names[one.parent], one.parent_sequence, one.created_at)
-        for one in found
-        if one.parent is not None
-    ]
+    return [_branch_record(one, names.get(one.parent)) for one in found if one.parent is not None]
+
+
+def _branch_record(branch: Branch, parent: str | None) -> BranchRecord:
+    if parent is None:
+        raise _parent_missing(branch)
+    return BranchRecord(
+        branch.thread, branch.name, parent, branch.parent_sequence, branch.created_at
+    )
+
+
+def _parent_missing(branch: Branch) -> DamagedStoreError:
+    place = where(branch.thread, branch.name, branch.parent_sequence)
+    return DamagedStoreError(place, "the branch it stands in is missing")
 
 
 def list_threads(cursor: Cursor) -> list[ThreadRecord]:

@@ -6,14 +6,21 @@ somebody else's commit.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from sqlite3 import Cursor
-from typing import TypeAlias, cast
+from typing import cast
 
 from nbgraph.core.events import Interrupt
 from nbgraph.core.store import BranchRecord
-from nbgraph.errors import StateStoreError
-from nbgraph.stores._log import Commit, require_event, require_fit, require_new
+from nbgraph.stores._log import (
+    Commit,
+    QuestionName,
+    name_of,
+    new_questions,
+    require_event,
+    require_fit,
+    require_new,
+)
 from nbgraph.stores._sqlite_rows import (
     body_checksum,
     branch_checksum,
@@ -59,9 +66,6 @@ _FORGET_THREAD = (
     "DELETE FROM branches WHERE thread = ?",
 )
 
-_Asked: TypeAlias = tuple[str, int]
-"""A question's key and the event that asked it, which together name it within its branch."""
-
 
 def keep(cursor: Cursor, commit: Commit) -> None:
     """Write a commit if it fits.
@@ -78,13 +82,13 @@ def keep(cursor: Cursor, commit: Commit) -> None:
     branch, head, pending = row or (0, None, 0)
     require_fit(commit, head)
     stored = _stored_questions(cursor, branch) if pending else ()
-    asked = _asked_since(stored, commit.summary.pending)
+    texts = new_questions(stored, commit.summary.pending)
     if row is None:
         branch = _add_row(cursor, *names, None, 0, commit.first_at)
     _write(cursor, branch, commit)
-    if stored or asked:
+    if stored or texts:
         _drop_answered(cursor, branch, stored, commit.summary.pending)
-        _add_questions(cursor, branch, asked)
+        _add_questions(cursor, branch, commit.summary.pending, texts)
 
 
 def add_branch(cursor: Cursor, record: BranchRecord, commit: Commit) -> None:
@@ -102,10 +106,10 @@ def add_branch(cursor: Cursor, record: BranchRecord, commit: Commit) -> None:
     require_event(parent.place, at)
     exists = cursor.execute(_FIND_HEAD, names).fetchone() is not None
     require_new(record.id, exists=exists, thread_id=record.thread_id)
-    asked = _asked_since((), commit.summary.pending)
+    texts = new_questions((), commit.summary.pending)
     branch = _add_row(cursor, *names, parent.id, at, record.created_at)
     _write(cursor, branch, commit)
-    _add_questions(cursor, branch, asked)
+    _add_questions(cursor, branch, commit.summary.pending, texts)
 
 
 def forget(cursor: Cursor, thread_id: str) -> None:
@@ -144,36 +148,23 @@ def _write(cursor: Cursor, branch: int, commit: Commit) -> None:
     cursor.execute(_ADD_COMMIT, (place, commit.count, checksum, commit.body))
 
 
-def _stored_questions(cursor: Cursor, branch: int) -> Collection[_Asked]:
+def _stored_questions(cursor: Cursor, branch: int) -> Collection[QuestionName]:
     return set(cursor.execute(_FIND_QUESTIONS, (branch,)))
 
 
-def _asked_since(
-    stored: Collection[_Asked], pending: Sequence[Interrupt]
-) -> list[tuple[Interrupt, str]]:
-    try:
-        return [
-            (interrupt, interrupt.model_dump_json(exclude_defaults=True))
-            for interrupt in pending
-            if (interrupt.key, interrupt.asked) not in stored
-        ]
-    except ValueError as error:
-        raise StateStoreError(f"A pending question cannot be kept as JSON: {error}") from error
-
-
 def _drop_answered(
-    cursor: Cursor, branch: int, stored: Collection[_Asked], pending: Sequence[Interrupt]
+    cursor: Cursor, branch: int, stored: Collection[QuestionName], pending: Sequence[Interrupt]
 ) -> None:
-    waiting = {(interrupt.key, interrupt.asked) for interrupt in pending}
-    answered = [(branch, *asked) for asked in stored if asked not in waiting]
-    cursor.executemany(_DROP_QUESTION, answered)
+    waiting = set(map(name_of, pending))
+    cursor.executemany(_DROP_QUESTION, [(branch, *name) for name in stored if name not in waiting])
 
 
 def _add_questions(
-    cursor: Cursor, branch: int, asked: Sequence[tuple[Interrupt, str]]
+    cursor: Cursor, branch: int, pending: Sequence[Interrupt], texts: Mapping[QuestionName, str]
 ) -> None:
     rows = [
-        (branch, one.key, one.asked, one.created_at, body_checksum(body.encode(), branch), body)
-        for one, body in asked
+        (branch, *name, one.created_at, body_checksum(body.encode(), branch), body)
+        for one in pending
+        if (body := texts.get(name := name_of(one))) is not None
     ]
     cursor.executemany(_ADD_QUESTION, rows)

@@ -9,17 +9,20 @@ from dataclasses import dataclass, field
 from itertools import count
 from operator import attrgetter
 
-from nbgraph.core.events import Event
+from nbgraph.core.events import Event, Interrupt
 from nbgraph.core.store import BranchRecord, BranchSummary, PendingRecord, ThreadRecord
 from nbgraph.errors import StateStoreError, UnknownThreadError
 from nbgraph.stores._log import (
     MAIN,
     Commit,
     Place,
+    QuestionName,
     Row,
     Stretch,
     commit_of,
     events_of,
+    name_of,
+    new_questions,
     require_event,
     require_fit,
     require_new,
@@ -41,6 +44,7 @@ class _Branch:
     updated_at: float = 0.0
     written: int = 0
     rows: list[Row] = field(default_factory=list[Row])
+    questions: dict[QuestionName, str] = field(default_factory=dict[QuestionName, str])
 
 
 class InMemoryStateStore:
@@ -84,10 +88,13 @@ class InMemoryStateStore:
             require_fit(commit, None if branch is None else branch.head)
             if branch is None:
                 branch = _Branch(MAIN, None, 0, commit.first_at, summary, 0)
-                self._threads[thread_id] = {MAIN: branch}
             self._keep(branch, commit)
+            self._threads.setdefault(thread_id, {MAIN: branch})
 
     def _keep(self, branch: _Branch, commit: Commit) -> None:
+        pending = commit.summary.pending
+        known = branch.questions | new_questions(branch.questions, pending)
+        branch.questions = {name: known[name] for name in map(name_of, pending)}
         branch.rows.append(Row(commit.expected + 1, commit.count, commit.body))
         branch.head = commit.head
         branch.summary = commit.summary
@@ -155,22 +162,20 @@ class InMemoryStateStore:
         """Return all threads, the one written last first."""
         with self._lock:
             self._require_open()
-            last = {thread_id: _last(branches) for thread_id, branches in self._threads.items()}
-            newest_first = sorted(last, key=lambda thread_id: -last[thread_id].written)
-            return [
-                _thread_record(thread_id, self._threads[thread_id], last[thread_id].updated_at)
-                for thread_id in newest_first
-            ]
+            newest_first = sorted(self._threads.items(), key=_written, reverse=True)
+            return [_thread_record(*item) for item in newest_first]
 
     async def pending(self) -> Sequence[PendingRecord]:
         """Return the pending questions of all threads and branches, oldest first."""
         with self._lock:
             self._require_open()
             found = [
-                PendingRecord(thread_id, branch.id, branch.summary.graph, interrupt)
+                PendingRecord(
+                    thread_id, branch.id, branch.summary.graph, Interrupt.model_validate_json(text)
+                )
                 for thread_id, branches in self._threads.items()
                 for branch in branches.values()
-                for interrupt in branch.summary.pending
+                for text in branch.questions.values()
             ]
         return sorted(found, key=lambda record: record.interrupt.created_at)
 
@@ -223,11 +228,12 @@ def _rows(branch: _Branch, part: Stretch) -> list[Row]:
     return branch.rows[max(begin, 0) : bisect_right(branch.rows, part.high, key=first)]
 
 
-def _last(branches: dict[str, _Branch]) -> _Branch:
-    return max(branches.values(), key=attrgetter("written"))
+def _written(item: tuple[str, dict[str, _Branch]]) -> tuple[float, int]:
+    branches = item[1].values()
+    return max(one.updated_at for one in branches), max(one.written for one in branches)
 
 
-def _thread_record(thread_id: str, branches: dict[str, _Branch], at: float) -> ThreadRecord:
+def _thread_record(thread_id: str, branches: dict[str, _Branch]) -> ThreadRecord:
     main = branches[MAIN]
     summary = main.summary
     return ThreadRecord(
@@ -237,5 +243,5 @@ def _thread_record(thread_id: str, branches: dict[str, _Branch], at: float) -> T
         summary.step,
         branches=len(branches),
         created_at=main.created_at,
-        updated_at=at,
+        updated_at=max(one.updated_at for one in branches.values()),
     )

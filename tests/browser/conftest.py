@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
 from typing import NoReturn
@@ -37,19 +38,21 @@ def browser() -> Iterator[Browser]:
 def open_notebook(
     browser: Browser, server: Server, request: pytest.FixtureRequest
 ) -> Iterator[Open]:
-    """Open a notebook: code cells, the path of a file to copy, or a name in the server's root.
+    """Open a notebook: code cells, the path of a file to copy, or the name of one opened before.
 
-    The tabs are closed and the kernels ended when the test ends. `app` is "lab" or "notebook".
+    Each test has a folder of its own, in which its kernels run. The tabs are closed and the kernels
+    ended when the test ends. `app` is "lab" or "notebook".
     """
     opened: list[Notebook] = []
-    names = (f"{request.node.originalname}_{number}.ipynb" for number in itertools.count(1))
+    folder = re.sub(r"\W+", "_", request.node.name)
+    names = (f"{folder}/{number}.ipynb" for number in itertools.count(1))
 
     def open_one(source: Sequence[str] | Path | str, app: App = "lab") -> Notebook:
         match source:
             case str():
                 name = source
             case Path():
-                name = server.copy(source)
+                name = server.copy(source, folder)
             case _:
                 name = server.write(next(names), source)
         opened.append(browser.open(server, name, app))
@@ -60,6 +63,7 @@ def open_notebook(
         request.node.add_report_section("teardown", notebook.name, "\n".join(notebook.console))
         notebook.close()
     server.shut_down_kernels()
+    server.reset_settings()
 
 
 class _NoBrowser(pytest.skip.Exception):

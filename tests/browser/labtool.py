@@ -12,6 +12,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -80,11 +81,12 @@ class Server:
         self.address = self._wait_for_address()
 
     def _wait_for_address(self) -> str:
-        found = self._log.wait_for(r"(http://127\.0\.0\.1:\d+)/lab", START_SECONDS)
+        found = self._log.wait_for(r"http://127\.0\.0\.1:(\d+)/lab", START_SECONDS)
         if found is None:
             self.close()
             raise RuntimeError(f"JupyterLab did not start:\n{self._log.text}")
-        return found[1]
+        _wait_until_it_listens(self._process, int(found[1]))
+        return f"http://127.0.0.1:{found[1]}"
 
     @property
     def log(self) -> str:
@@ -92,22 +94,29 @@ class Server:
         return self._log.text
 
     def write(self, name: str, cells: Sequence[str]) -> str:
-        """Write a notebook with these code cells into the root folder, and return its name."""
+        """Write a notebook with these code cells below the root folder, and return its name."""
         kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
         notebook = new_notebook(
             cells=[new_code_cell(source) for source in cells], metadata={"kernelspec": kernel}
         )
+        (self.root / name).parent.mkdir(exist_ok=True)
         nbformat.write(notebook, self.root / name)
         return name
 
-    def copy(self, path: Path) -> str:
-        """Copy a file into the root folder, and return its name."""
-        shutil.copyfile(path, self.root / path.name)
-        return path.name
+    def copy(self, path: Path, folder: str) -> str:
+        """Copy a file into a folder below the root folder, and return its name there."""
+        (self.root / folder).mkdir(exist_ok=True)
+        shutil.copyfile(path, self.root / folder / path.name)
+        return f"{folder}/{path.name}"
 
     def read(self, name: str) -> nbformat.NotebookNode:
-        """Return a notebook of the root folder as it is on the disk."""
+        """Return a notebook below the root folder as it is on the disk."""
         return nbformat.read(self.root / name, as_version=4)
+
+    def reset_settings(self) -> None:
+        """Forget what a test has changed in JupyterLab's settings, as the theme."""
+        shutil.rmtree(self.folder / "settings")
+        _write_settings(self.folder / "settings")
 
     def shut_down_kernels(self) -> None:
         """End every session with its kernel."""
@@ -167,7 +176,7 @@ class Browser:
         self._context.add_init_script(path=PAGE_SCRIPT)
 
     def open(self, server: Server, name: str, app: App = "lab") -> Notebook:
-        """Open a notebook of the server's root folder in a tab, and wait for its kernel."""
+        """Open a notebook below the server's root folder in a tab, and wait for its kernel."""
         return Notebook(self._context.new_page(), server, name, app)
 
     def close(self) -> None:
@@ -411,6 +420,14 @@ def _start_server(root: Path, environment: Mapping[str, str]) -> subprocess.Pope
         text=True,
         start_new_session=True,
     )
+
+
+def _wait_until_it_listens(process: subprocess.Popen[str], port: int) -> None:
+    """The server tells its address a moment before it listens, and nothing tells of that."""
+    while process.poll() is None:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
 
 
 def _pipe_of(process: subprocess.Popen[str]) -> TextIO:

@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from nbgraph.draw import dot
-from tests.draw.shapes import HOSTILE, chain, refund
+
+from .shapes import HOSTILE, chain, refund
 
 
 def test_names_are_generated_and_labels_have_room_for_a_second_line():

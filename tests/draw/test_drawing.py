@@ -6,7 +6,8 @@ import pytest
 
 from nbgraph.draw import Drawing, describe, dot, mermaid, picture
 from nbgraph.errors import DrawingError
-from tests.draw.shapes import HOSTILE, chain, refund
+
+from .shapes import HOSTILE, chain, refund
 
 DESCRIBED = """\
 Graph refund

@@ -5,7 +5,8 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from nbgraph.draw import picture
-from tests.draw.shapes import HOSTILE, chain, refund
+
+from .shapes import HOSTILE, chain, refund
 
 NAMESPACE = "{http://www.w3.org/2000/svg}"
 

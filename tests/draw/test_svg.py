@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from nbgraph.core.driver import EdgeShape, NodeShape, Shape
 from nbgraph.draw import address, cut, layout, reveal, svg
 from nbgraph.errors import DrawingError
-from tests.draw.shapes import HOSTILE, chain, refund, tree
+
+from .shapes import HOSTILE, chain, refund, tree
 
 NAMESPACE = "{http://www.w3.org/2000/svg}"
 ALLOWED = {

@@ -1,0 +1,84 @@
+"""The options of one call of a graph, checked together before anything is touched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+from nbgraph.core.requests import Continue, Resume, SetBreakpoints, Start
+from nbgraph.core.store import StateStore
+from nbgraph.errors import GraphConfigError
+
+__all__ = ["Call", "Names", "listed_names"]
+
+Names = Iterable[str] | str | None
+"""Node names, one name, or None for "not given"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call: what was passed to `ainvoke` or `astream`."""
+
+    given: Any
+    thread_id: str | None
+    branch_id: str
+    resume: Any
+    store: StateStore | None
+    context: Any
+    interrupt_before: Names
+    interrupt_after: Names
+
+    def checked_thread_id(self) -> str:
+        """Return the id of the thread the call is about.
+
+        Raises
+        ------
+        TypeError
+            If `resume` is no `Resume`, or comes together with an input.
+        GraphConfigError
+            If options are missing, or do not fit a call without a store.
+        """
+        if self.resume is not None and not isinstance(self.resume, Resume):
+            raise TypeError(f"resume takes a Resume, got {self.resume!r}; pass Resume(answer)")
+        if self.resume is not None and self.given is not None:
+            raise TypeError("A call takes an input or resume=, not both")
+        if self.store is None:
+            self._check_without_store()
+        elif not self.thread_id:
+            raise GraphConfigError("A graph with a state store needs a thread_id")
+        return self.thread_id or uuid4().hex
+
+    def _check_without_store(self) -> None:
+        if self.resume is not None or self.given is None or self.branch_id != "main":
+            raise GraphConfigError(
+                "Without a state store a call takes an input and runs on branch 'main'; pass "
+                "state_store= to go on with a thread"
+            )
+        if self.breakpoints() is not None:
+            raise GraphConfigError(
+                "A run that pauses at a breakpoint is kept in a state store; pass state_store= and "
+                "a thread_id"
+            )
+
+    def breakpoints(self) -> SetBreakpoints | None:
+        """Return the breakpoints to set, if the call names any."""
+        if self.interrupt_before is None and self.interrupt_after is None:
+            return None
+        return SetBreakpoints(
+            listed_names(self.interrupt_before), listed_names(self.interrupt_after)
+        )
+
+    def request(self) -> Start | Resume | Continue:
+        """Return what the call asks of its thread."""
+        if self.resume is not None:
+            return self.resume
+        return Continue() if self.given is None else Start(self.given)
+
+
+def listed_names(given: Names) -> tuple[str, ...] | None:
+    """Return names as a tuple; None stays None."""
+    if given is None:
+        return None
+    return (given,) if isinstance(given, str) else tuple(given)

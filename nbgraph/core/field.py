@@ -1,0 +1,152 @@
+"""One field of a state: how a value of it is checked, kept as JSON, read back and merged."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import json
+import types
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from pydantic import BaseModel, ConfigDict, PydanticUserError, TypeAdapter, ValidationError
+from pydantic_core import from_json
+
+from nbgraph.core.reducers import Reducer, add, checked_reducer, merge_dict
+from nbgraph.core.values import plain_copy, same
+from nbgraph.errors import GraphConfigError, GraphExecutionError, StateStoreError, StateUpdateError
+
+__all__ = ["Field"]
+
+_CONFIG = ConfigDict(
+    ser_json_bytes="base64", val_json_bytes="base64", arbitrary_types_allowed=False
+)
+_PLAIN_TYPES = (str, int, float, bool, type(None), Any, object, list, dict)
+
+
+class Field:
+    """One field: its type, its reducer, its JSON."""
+
+    def __init__(self, name: str, annotation: Any, metadata: Sequence[Any]) -> None:
+        candidates = [item for item in metadata if _is_reducer(item)]
+        self.name = name
+        self.reducer: Reducer | None = checked_reducer(name, candidates)
+        rest = tuple(item for item in metadata if not _is_reducer(item))
+        self._whole = Annotated[(annotation, *rest)] if rest else annotation
+        self._bare = annotation
+        self._plain = _is_plain(annotation)
+
+    @functools.cached_property
+    def whole(self) -> TypeAdapter[Any]:
+        """Checks a value of the field, with its constraints."""
+        return _adapter(self.name, self._whole)
+
+    @functools.cached_property
+    def delta(self) -> TypeAdapter[Any]:
+        """Checks an update that a reducer merges: the field's type without its constraints."""
+        return _adapter(self.name, self._bare)
+
+    def encode(self, value: Any, where: str, *, whole: bool) -> Any:
+        """Return a written value as JSON, once it is sure to come back as it is."""
+        adapter = self.whole if whole or self.reducer is None else self.delta
+        try:
+            checked = adapter.validate_python(value)
+        except ValidationError as error:
+            raise StateUpdateError(f"{where} does not fit: {_first_problem(error)}") from error
+        return plain_copy(checked, where) if self._plain else _round_trip(adapter, checked, where)
+
+    def decode(self, value: Any) -> Any:
+        """Return a kept JSON value as the field's Python value."""
+        return value if self._plain else _from_json(self.delta, value)
+
+    def reduced(self, current: Any, update: Any) -> Any:
+        """Return the value after an update."""
+        if self.reducer is None:
+            return update
+        merged = self.reducer(current, update)
+        if self.reducer is add:
+            return merged
+        try:
+            return self.whole.validate_python(merged)
+        except ValidationError as error:
+            raise StateUpdateError(
+                f"Field {self.name!r} does not fit after its reducer: {_first_problem(error)}"
+            ) from error
+
+    def difference(self, before: Any, after: Any) -> Any:
+        """Return the update that leads from one value to the other, for this field's reducer."""
+        if self.reducer is None:
+            return after
+        if self.reducer is add and after[: len(before or ())] == list(before or ()):
+            return after[len(before or ()) :]
+        known: dict[Any, Any] = before or {}
+        if self.reducer is merge_dict and known.keys() <= after.keys():
+            return {
+                key: item
+                for key, item in after.items()
+                if key not in known or not same(known[key], item)
+            }
+        raise GraphExecutionError(
+            f"Field {self.name!r} was changed in place in a way its reducer cannot repeat; return "
+            "a dict with the update, or Replace(value)"
+        )
+
+
+def _adapter(name: str, annotation: Any) -> TypeAdapter[Any]:
+    is_model = inspect.isclass(annotation) and issubclass(annotation, BaseModel)
+    try:
+        return TypeAdapter(annotation, config=None if is_model else _CONFIG)
+    except PydanticUserError as error:
+        problem = str(error).splitlines()[0]
+        raise GraphConfigError(
+            f"Field {name!r} of type {annotation!r} cannot be kept: {problem}"
+        ) from error
+
+
+def _is_reducer(item: Any) -> bool:
+    if inspect.isclass(item):
+        return not hasattr(item, "__get_pydantic_core_schema__")
+    return inspect.isroutine(item)
+
+
+def _is_plain(annotation: Any) -> bool:
+    if annotation in _PLAIN_TYPES:
+        return True
+    origin, parts = get_origin(annotation), get_args(annotation)
+    if origin is Literal:
+        return all(type(part) in (str, int, bool, type(None)) for part in parts)
+    if origin in (list, Union, types.UnionType):
+        return all(map(_is_plain, parts))
+    return origin is dict and parts[0] is str and _is_plain(parts[1])
+
+
+def _round_trip(adapter: TypeAdapter[Any], value: Any, where: str) -> Any:
+    try:
+        text = adapter.dump_json(value, warnings="error")
+        back = adapter.validate_json(text)
+    except (ValueError, TypeError, RecursionError) as error:
+        problem = str(error).splitlines()[0]
+        raise StateStoreError(
+            f"{where} holds a {type(value).__qualname__} that cannot be kept as JSON: {problem}"
+        ) from error
+    if not same(value, back):
+        raise StateStoreError(
+            f"{where} holds a {type(value).__qualname__} that comes back from JSON as another "
+            f"value or a {type(back).__qualname__}; declare the field with the type it has"
+        )
+    return plain_copy(from_json(text), where)
+
+
+def _from_json(adapter: TypeAdapter[Any], value: Any) -> Any:
+    try:
+        return adapter.validate_json(json.dumps(value))
+    except ValidationError as error:
+        raise StateStoreError(
+            f"A kept value does not fit any more: {_first_problem(error)}"
+        ) from error
+
+
+def _first_problem(error: ValidationError) -> str:
+    first = error.errors(include_url=False, include_input=False)[0]
+    path = "".join(f"/{part}" for part in first["loc"])
+    return f"{path}: {first['msg']}" if path else first["msg"]

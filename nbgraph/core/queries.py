@@ -1,0 +1,195 @@
+"""What can be asked of a graph's stored threads, and done to them without running anything."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any, cast
+
+from nbgraph.core.compare import Comparison, compare_states
+from nbgraph.core.events import Event, Interrupt
+from nbgraph.core.loop import SyncTwin
+from nbgraph.core.position import Position
+from nbgraph.core.requests import Edit, Fork
+from nbgraph.core.store import BranchRecord, StateStore
+from nbgraph.core.thread import Thread
+from nbgraph.errors import GraphConfigError, UnknownThreadError
+
+if TYPE_CHECKING:
+    from nbgraph.core.graph import Graph
+
+__all__ = ["ThreadQueries"]
+
+
+class ThreadQueries:
+    """The thread methods of `Graph`: all async, and all of them also as `graph.sync.<method>`."""
+
+    name: str
+    state_store: StateStore | None
+
+    @property
+    def sync(self) -> SyncTwin:
+        """The sync twin of every async method: `graph.sync.history("t-1")`."""
+        return SyncTwin(self)
+
+    async def exists(self, thread_id: str, *, state_store: StateStore | None = None) -> bool:
+        """Return whether the thread is in the store."""
+        return bool(await self._stored(thread_id, state_store=state_store).events())
+
+    async def history(
+        self, thread_id: str, *, branch_id: str = "main", state_store: StateStore | None = None
+    ) -> Sequence[Event]:
+        """Return all that happened, in order: events with `id sequence type node created_at`.
+
+        Raises
+        ------
+        UnknownThreadError
+            If the thread or branch does not exist.
+        """
+        events = await self._stored(thread_id, branch_id, state_store).events()
+        if not events:
+            raise UnknownThreadError(thread_id, branch_id)
+        return events
+
+    async def branches(
+        self, thread_id: str, *, state_store: StateStore | None = None
+    ) -> Sequence[BranchRecord]:
+        """Return the thread's branches other than main, oldest first."""
+        store = self._stored(thread_id, state_store=state_store).store
+        assert store is not None
+        return await store.branches(thread_id)
+
+    async def load(
+        self,
+        thread_id: str,
+        *,
+        at: int | None = None,
+        branch_id: str = "main",
+        state_store: StateStore | None = None,
+    ) -> dict[str, Any]:
+        """Return the state as JSON, now or after event `at`.
+
+        Raises
+        ------
+        UnknownThreadError
+            If the thread or branch does not exist.
+        StateUpdateError
+            If `at` is no event of the branch.
+        """
+        thread = self._stored(thread_id, branch_id, state_store)
+        position = await thread.position(at)
+        return thread.folding.to_json(position.state)
+
+    async def position(
+        self,
+        thread_id: str,
+        *,
+        at: int | None = None,
+        branch_id: str = "main",
+        state_store: StateStore | None = None,
+    ) -> Position:
+        """Return where the thread stands, or stood: status, next, step, pending and state."""
+        return await self._stored(thread_id, branch_id, state_store).position(at)
+
+    async def pending(
+        self, thread_id: str, *, branch_id: str = "main", state_store: StateStore | None = None
+    ) -> dict[str, Interrupt]:
+        """Return the questions the thread waits for, by key."""
+        position = await self._stored(thread_id, branch_id, state_store).position()
+        return dict(position.pending)
+
+    async def update_state(
+        self,
+        thread_id: str,
+        values: Mapping[str, Any],
+        *,
+        branch_id: str = "main",
+        create: bool = False,
+        state_store: StateStore | None = None,
+    ) -> str:
+        """Change the state through its reducers, and return the id of the event that did.
+
+        Parameters
+        ----------
+        thread_id, branch_id : str
+            Which thread, and which branch of it.
+        values : dict
+            Named fields.
+        create : bool
+            Make the thread, from the schema's defaults, if it is not in the store.
+        state_store : StateStore, optional
+            Instead of the graph's own.
+
+        Raises
+        ------
+        UnknownThreadError
+            If the thread or branch does not exist.
+        StateUpdateError
+            If a value does not fit.
+        InvalidUpdateError
+            If a task of the current superstep wrote a field already that only one may write.
+        """
+        thread = self._stored(thread_id, branch_id, state_store)
+        if not create:
+            await thread.position()
+        return (await _recorded(thread, Edit(values)))[-1].id
+
+    async def fork(
+        self,
+        thread_id: str,
+        *,
+        from_: int | None = None,
+        name: str | None = None,
+        branch_id: str = "main",
+        update: Mapping[str, Any] | None = None,
+        state_store: StateStore | None = None,
+    ) -> str:
+        """Start a branch from event `from_` (the last one without it), and return its id.
+
+        Raises
+        ------
+        UnknownThreadError
+            If the thread or branch does not exist.
+        StateUpdateError
+            If `from_` is no event of the branch, or `update` does not fit.
+        StateStoreError
+            If there is a branch of that name.
+        """
+        thread = self._stored(thread_id, branch_id, state_store)
+        return (await _recorded(thread, Fork(from_, name, update)))[0].branch_id
+
+    async def compare(
+        self, thread_id: str, a: str, b: str, *, state_store: StateStore | None = None
+    ) -> Comparison:
+        """Return how two branches (`"main"`) or events (`"main:7"`) differ, by path.
+
+        Raises
+        ------
+        UnknownThreadError
+            If the thread or a branch does not exist.
+        """
+        sides = [await self._side(thread_id, address, state_store) for address in (a, b)]
+        return compare_states(*sides)
+
+    async def _side(
+        self, thread_id: str, address: str, state_store: StateStore | None
+    ) -> dict[str, Any]:
+        branch_id, _, at = address.rpartition(":")
+        if not (branch_id and at.isdecimal()):
+            return await self.load(thread_id, branch_id=address, state_store=state_store)
+        return await self.load(thread_id, at=int(at), branch_id=branch_id, state_store=state_store)
+
+    def _stored(
+        self, thread_id: str, branch_id: str = "main", state_store: StateStore | None = None
+    ) -> Thread:
+        if state_store is None and self.state_store is None:
+            raise GraphConfigError(
+                f"Graph {self.name!r} has no state store; pass state_store= here or to Graph"
+            )
+        graph = cast("Graph", self)
+        return Thread(graph, state_store or self.state_store, thread_id, branch_id)
+
+
+async def _recorded(thread: Thread, request: Edit | Fork) -> list[Event]:
+    async with aclosing(thread.send(request)) as happening:
+        return [cast("Event", event) async for event in happening]

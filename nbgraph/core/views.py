@@ -1,0 +1,90 @@
+"""Views of a state model: what a node is given. A container is copied when it is first read.
+
+A view is an instance of the state's own class for all that can be seen of it. Fields that hold
+containers are not in its `__dict__` at first, so reading one arrives at `__getattr__`, which copies
+it; whoever asks for `__dict__` (dumping, comparing, copying, printing do) gets every field.
+"""
+
+from __future__ import annotations
+
+import copyreg
+from abc import ABCMeta
+from collections.abc import Mapping
+from typing import Any, cast
+
+from pydantic import BaseModel
+
+from nbgraph.core.values import IMMUTABLE, fresh
+
+__all__ = ["Views"]
+
+_HELD = "\0held"
+"""Under this key, which is no name, a view's `__dict__` has the fields that are not copied yet."""
+_DICT: Any = BaseModel.__dict__["__dict__"]
+
+
+class Views:
+    """Makes views of one state model, and tells what was read of them."""
+
+    def __init__(self, model: type[BaseModel]) -> None:
+        self._model = model
+        # Private attributes and model_post_init are set up by pydantic, on a whole instance.
+        self._eager = model.__pydantic_post_init__ is not None
+        self._kind = None if self._eager else _view_class(model)
+
+    def view(self, values: Mapping[str, Any]) -> BaseModel:
+        """Return a view of a state's values."""
+        if self._kind is None:
+            copies = {name: fresh(value) for name, value in values.items()}
+            return self._model.model_construct(**copies)
+        shown = {name: value for name, value in values.items() if type(value) in IMMUTABLE}
+        if len(shown) < len(values):
+            shown[_HELD] = {name: values[name] for name in values if name not in shown}
+        view = self._kind.__new__(self._kind)
+        _DICT.__set__(view, shown)
+        object.__setattr__(view, "__pydantic_fields_set__", set(values))
+        object.__setattr__(view, "__pydantic_extra__", None)
+        object.__setattr__(view, "__pydantic_private__", None)
+        return view
+
+    def read(self, view: BaseModel) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+        """Return the fields of a view that may have changed, and those that were not read."""
+        values: dict[str, Any] = _DICT.__get__(view)
+        fields = self._model.model_fields
+        return {name: values[name] for name in fields if name in values}, values.get(_HELD, {})
+
+
+def _view_class(model: type[BaseModel]) -> type[BaseModel]:
+    def whole(self: BaseModel) -> dict[str, Any]:
+        values: dict[str, Any] = _DICT.__get__(self)
+        held = values.pop(_HELD, None)
+        if held:
+            copies = {name: fresh(value) for name, value in held.items()} | values
+            values.clear()
+            order = dict.fromkeys((*model.model_fields, *copies))
+            values.update((name, copies[name]) for name in order if name in copies)
+        return values
+
+    def missing(self: BaseModel, name: str) -> Any:
+        values: dict[str, Any] = _DICT.__get__(self)
+        held = values.get(_HELD)
+        if held is None or name not in held:
+            return cast("Any", model).__getattr__(self, name)
+        values[name] = copied = fresh(held.pop(name))
+        return copied
+
+    def reduced(self: BaseModel, protocol: Any) -> Any:  # noqa: ARG001 - pickle passes it
+        return copyreg.__newobj__, (model,), self.__getstate__()  # type: ignore[attr-defined]
+
+    contents = {
+        "__slots__": (),
+        "__module__": model.__module__,
+        "__qualname__": model.__qualname__,
+        "__doc__": model.__doc__,
+        "__dict__": property(whole, _DICT.__set__),
+        "__class__": property(lambda _: model),
+        "__getattr__": missing,
+        "__reduce_ex__": reduced,
+    }
+    # Past pydantic's metaclass: a view has its model's own fields, validator and serializer.
+    return ABCMeta.__new__(type(model), model.__name__, (model,), contents)

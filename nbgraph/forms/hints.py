@@ -1,0 +1,120 @@
+"""What a form says about a field: its hint, and its error in the summary."""
+
+from __future__ import annotations
+
+from typing import Any, assert_never
+
+from nbgraph.core import plain_words as words
+from nbgraph.core.answers import Unset
+from nbgraph.forms.answer import Raw
+from nbgraph.forms.fields import (
+    BooleanField,
+    Bounds,
+    ChoiceField,
+    ConstField,
+    DecimalField,
+    Field,
+    IntegerField,
+    JsonField,
+    NumberField,
+    ObjectField,
+    TextField,
+)
+
+__all__ = ["hint", "summary"]
+
+_FORMATS = {
+    "date": "a date, for example 2026-11-29",
+    "date-time": "date and time, for example 2026-11-29T12:04:00+01:00",
+    "time": "a time of day, for example 12:04:00",
+    "duration": "a duration, for example PT1H30M",
+    "email": "an e-mail address",
+    "uri": "a web address",
+    "uuid": "a UUID",
+    "ipv4": "an IPv4 address",
+    "ipv6": "an IPv6 address",
+}
+
+
+def hint(field: Field) -> str:
+    """Return what stands below a field: what it is about, and what fits."""
+    parts = [field.description, *_of_kind(field), _examples(field), *_state(field)]
+    return ", ".join(part.strip().rstrip(".") for part in parts if part.strip())
+
+
+def summary(field: Field, error: str, raw: Raw) -> str:
+    """Return an error with its label in front and, where it is text, with what was read."""
+    if isinstance(raw, str) and error.startswith("Not ") and raw.strip():
+        return f"{field.label}: “{words.shown(raw)}” is not {error[4:]}"
+    return f"{field.label}: {error[:1].lower()}{error[1:]}"
+
+
+def _state(field: Field) -> list[str]:
+    said: list[str] = []
+    if field.read_only:
+        said.append("set by the program")
+    if field.deprecated:
+        said.append("no longer used")
+    if not field.required and isinstance(field.default, Unset):
+        said.append("may be left out")
+    return said
+
+
+def _examples(field: Field) -> str:
+    shown = " or ".join(words.shown(example) for example in field.examples[:2])
+    return f"for example {shown}" if shown else ""
+
+
+def _of_kind(field: Field) -> list[str]:
+    match field:
+        case IntegerField():
+            return ["a whole number", *_bounds(field.bounds)]
+        case NumberField() | DecimalField():
+            return _bounds(field.bounds)
+        case TextField():
+            return _text(field)
+        case JsonField():
+            return [f"{field.why}, written as JSON" if field.why != "JSON" else "written as JSON"]
+        case ConstField():
+            return ["the only value, filled in"]
+        case BooleanField() | ChoiceField() | ObjectField():
+            return []
+        case _:
+            assert_never(field)
+
+
+def _text(field: TextField) -> list[str]:
+    said: list[str] = []
+    if field.format in _FORMATS:
+        said.append(_FORMATS[field.format])
+    if field.max_length is not None:
+        low = f"{field.min_length:,} to" if field.min_length else "up to"
+        said.append(f"{low} {words.count(field.max_length, 'letter')}")
+    elif field.min_length > 1:
+        said.append(words.shortest(field.min_length))
+    if field.pattern and field.pattern_is_checked:
+        said.append(f"pattern {field.pattern}")
+    elif field.pattern:
+        said.append(f"pattern {field.pattern} (shown, not checked here)")
+    return said
+
+
+def _bounds(bounds: Bounds) -> list[str]:
+    said: list[str] = []
+    if bounds.minimum is not None and bounds.maximum is not None:
+        said.append(f"{_plain(bounds.minimum)} to {_plain(bounds.maximum)}")
+    elif bounds.minimum is not None:
+        said.append(words.at_least(_plain(bounds.minimum)))
+    elif bounds.maximum is not None:
+        said.append(words.at_most(_plain(bounds.maximum)))
+    if bounds.above is not None:
+        said.append(words.above(_plain(bounds.above)))
+    if bounds.below is not None:
+        said.append(words.below(_plain(bounds.below)))
+    if bounds.step is not None:
+        said.append(f"steps of {_plain(bounds.step)}")
+    return said
+
+
+def _plain(bound: Any) -> Any:
+    return int(bound) if isinstance(bound, float) and bound.is_integer() else bound

@@ -1,0 +1,88 @@
+"""Pictures in a cell: a graph, and what stays of a thread without a kernel."""
+
+from __future__ import annotations
+
+import base64
+import html
+import os
+from typing import Any
+
+from IPython.core.getipython import get_ipython
+
+from nbgraph import words
+from nbgraph.core.driver import Shape
+from nbgraph.core.graph import Graph
+from nbgraph.draw import Drawing, picture
+from nbgraph.errors import DrawingError, GraphConfigError
+from nbgraph.session import Session
+from nbgraph.transcript import transcript
+
+__all__ = ["draw", "in_kernel", "static_bundle", "unattended"]
+
+
+def draw(app: Any) -> Drawing:
+    """Return the drawing of a graph: `.svg`, `.dot`, `.mermaid`, `.save(path)`; shown in a cell.
+
+    Parameters
+    ----------
+    app : Graph or Session
+        What is drawn.
+
+    Raises
+    ------
+    GraphConfigError
+        If it has no shape to draw.
+    """
+    return Drawing(_shape(app))
+
+
+def _shape(app: Any) -> Shape:
+    match app:
+        case Graph():
+            return app.shape
+        case Session():
+            return app.driver.shape
+        case _:
+            raise GraphConfigError(f"draw takes a Graph, got {type(app).__qualname__}")
+
+
+def static_bundle(session: Session) -> dict[str, str]:
+    """Return what stays of a thread in a saved notebook, by mime type.
+
+    The picture is one `<img>` with the drawing inside, which an untrusted notebook shows too; the
+    text beside it has no times, so that it can be compared.
+    """
+    text = transcript(session)
+    try:
+        shown = _image(session)
+    except DrawingError as error:
+        shown = f"<p>{html.escape(str(error))}</p>"
+    style = "margin:8px 0;white-space:pre-wrap"
+    return {
+        "text/html": f'{shown}<pre style="{style}">{html.escape(text)}</pre>',
+        "text/plain": text,
+    }
+
+
+def _image(session: Session) -> str:
+    snapshot = session.snapshot
+    lines = {
+        path: words.line(mark, snapshot.progress.get(path)) for path, mark in snapshot.marks.items()
+    }
+    svg = picture(session.driver.shape, snapshot.marks, lines, taken=snapshot.taken)
+    data = base64.b64encode(svg.encode()).decode()
+    alt = html.escape(f"{session.driver.shape.name}: {snapshot.status}", quote=True)
+    return f'<img alt="{alt}" src="data:image/svg+xml;base64,{data}">'
+
+
+def in_kernel() -> bool:
+    """Return whether this process is a Jupyter kernel."""
+    return getattr(get_ipython(), "kernel", None) is not None
+
+
+def unattended() -> bool:
+    """Return whether nobody can answer: a kernel without input, or `NBGRAPH_UNATTENDED=1`."""
+    if os.environ.get("NBGRAPH_UNATTENDED") == "1":
+        return True
+    kernel = getattr(get_ipython(), "kernel", None)
+    return kernel is not None and not getattr(kernel, "_allow_stdin", True)

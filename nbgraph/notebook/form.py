@@ -1,0 +1,347 @@
+"""`Form`: a question as a form of stock ipywidgets, alone in a cell or in a panel."""
+
+from __future__ import annotations
+
+import pprint
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import ipywidgets
+from traitlets import Bunch
+
+from nbgraph.core.answers import UNSET, Unset, judge, problems_of, publish, to_json
+from nbgraph.core.events import Interrupt
+from nbgraph.core.json_values import Json, NotJsonError
+from nbgraph.errors import AnswerError, ResumeError
+from nbgraph.forms import Field, JsonField, Reading, TextField, answer_rows, read
+from nbgraph.notebook.field_set import WHOLE, FieldSet
+from nbgraph.notebook.form_view import (
+    Actions,
+    Head,
+    Summary,
+    message_label,
+    note,
+    payload_table,
+    record,
+)
+from nbgraph.notebook.graph_view import Keys
+from nbgraph.notebook.routing import serve_while_busy
+
+__all__ = ["Form"]
+
+Judge = Callable[[Json], Mapping[str, str]]
+Callback = Callable[[Any], object]
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a form asks, and who judges the answer."""
+
+    field: Field
+    judge: Judge
+    message: str | None = None
+    interrupt: Interrupt | None = None
+    submit: str = "Submit answer"
+
+
+class Form(ipywidgets.VBox):
+    """A form for one answer.
+
+    Parameters
+    ----------
+    schema_or_type : type or dict, optional
+        What an answer looks like: a pydantic model, any annotation, or a JSON Schema dict. Without
+        it, text or JSON.
+    value : JSON, optional
+        What is filled in at first; default is what the schema declares, and nothing else.
+    message : str, optional
+        The question in words.
+
+    Examples
+    --------
+    >>> form = Form(bool, message="Pay it back?")
+    >>> form.value
+    UNSET
+    >>> form.value = True
+    >>> form.submit()
+    True
+    """
+
+    def __init__(
+        self,
+        schema_or_type: Any = None,
+        value: Any = UNSET,
+        message: str | None = None,
+        *,
+        _asked: _Asked | None = None,
+    ) -> None:
+        super().__init__()
+        self._asked = _asked or _Asked(
+            _field(publish(schema_or_type)),
+            lambda answer: problems_of(schema_or_type, answer),
+            message,
+        )
+        self._callbacks: list[Callback] = []
+        self._lock = threading.Lock()
+        self._busy = self._sent = self._told = False
+        self._visited: set[str] = set()
+        self._given: dict[str, str] = {}
+        self._build(alone=_asked is None)
+        self._last: Json | Unset = self.value
+        if not isinstance(value, Unset):
+            self.value = value
+        if self._asked.interrupt and self._asked.interrupt.problems:
+            self._tell(self._asked.interrupt.problems)
+
+    @classmethod
+    def for_interrupt(
+        cls,
+        interrupt: Interrupt,
+        on_submit: Callback | None = None,
+        *,
+        thread_id: str | None = None,
+        value: Any = UNSET,
+        keys: Keys | None = None,
+    ) -> Form:
+        """Return the form of a pending question, with its problems at their fields.
+
+        With `thread_id`, an answer is judged by the question's Python type where this process
+        knows it. `on_submit` gets a good answer and may raise a `ResumeError`, which is shown.
+        `keys` moves the focus to a field that is wrong; a panel has one.
+        """
+
+        def problems(answer: Json) -> Mapping[str, str]:
+            try:
+                judge(interrupt, answer, thread_id=thread_id)
+            except AnswerError as error:
+                return error.problems
+            return {}
+
+        field = _field(interrupt.response_schema)
+        form = cls(value=value, _asked=_Asked(field, problems, interrupt.message, interrupt))
+        form._page = keys
+        if on_submit is not None:
+            form.on_submit(on_submit)
+        return form
+
+    @classmethod
+    def for_start(cls, input_schema: Any, on_submit: Callback) -> Form:
+        """Return the form of what a graph starts with."""
+
+        def problems(answer: Json) -> Mapping[str, str]:
+            return problems_of(input_schema, answer)
+
+        form = cls(_asked=_Asked(_field(publish(input_schema)), problems, submit="Start"))
+        form.on_submit(on_submit)
+        return form
+
+    def _build(self, *, alone: bool) -> None:
+        asked, interrupt = self._asked, self._asked.interrupt
+        self._fields = FieldSet(asked.field, self._changed)
+        self._summary = Summary()
+        self._actions = Actions(asked.submit, self.submit, self._show_code, self._switch)
+        if isinstance(asked.field, JsonField):
+            self._actions.without_switch()
+        self._head = Head(interrupt) if interrupt else None
+        self._page: Keys | None = Keys() if alone else None
+        self._box: ipywidgets.VBox = self._framed(self._page) if self._page else self
+        self._box.children = tuple(self._parts())
+        self._box.add_class("nbgraph-form")
+        if interrupt:
+            self._box.add_class(f"nbgraph-key-{re.sub('[^A-Za-z0-9]', '-', interrupt.key)}")
+        serve_while_busy(self)
+
+    def _framed(self, keys: Keys) -> ipywidgets.VBox:
+        """Return the box of a form that stands alone: a root of the style, with its own keys."""
+        box = ipywidgets.VBox()
+        box.layout.border = "1px solid var(--nbgraph-line)"
+        box.layout.padding = "12px 16px 16px"
+        self.add_class("nbgraph")
+        self.children = (box, keys)
+        return box
+
+    def _parts(self) -> Iterator[ipywidgets.Widget]:
+        asked, interrupt = self._asked, self._asked.interrupt
+        if self._head:
+            yield self._head.box
+        if asked.message:
+            yield message_label(asked.message)
+        if interrupt and interrupt.payload is not None:
+            yield payload_table(interrupt.payload)
+        yield self._summary.box
+        yield from self._fields.boxes
+        yield self._actions.box
+        if interrupt:
+            yield note(interrupt.node)
+
+    # --- the answer ---------------------------------------------------------------------------
+
+    @property
+    def value(self) -> Json | Unset:
+        """The answer as JSON; UNSET while a part of it is missing. Set it to fill the form in.
+
+        A value that does not fit is taken too, and `errors` tells. `observe(..., names="value")`
+        works as on any widget.
+        """
+        return self._fields.reading().value
+
+    @value.setter
+    def value(self, value: Any) -> None:
+        self._actions.set_mode(as_json=False)
+        self._fields.fill(value)
+        self._visited = set[str]() if value is UNSET else set(self._fields.editors)
+        self._given = {}
+        self._after_change()
+
+    @property
+    def errors(self) -> dict[str, str]:
+        """What is missing or not right, by JSON Pointer; empty for an answer that can be sent."""
+        return self._errors(self._fields.reading())
+
+    def _errors(self, reading: Reading) -> dict[str, str]:
+        """Return what the fields say, and then what the judge says of what is there."""
+        found = dict(reading.errors)
+        if "" in found or isinstance(reading.partial, Unset):
+            return found
+        try:
+            judged = self._asked.judge(to_json(reading.partial, where="the answer"))
+        except NotJsonError as error:
+            judged = error.problems
+        return {**judged, **found}
+
+    def code(self) -> str:
+        """Return the answer as a Python expression."""
+        value = self.value
+        return "UNSET" if value is UNSET else pprint.pformat(value, sort_dicts=False, width=88)
+
+    # --- submitting ---------------------------------------------------------------------------
+
+    def on_submit(self, callback: Callback, *, remove: bool = False) -> None:
+        """Call `callback` with each good answer that is submitted; `remove=True` stops that.
+
+        It may raise an `AnswerError`, whose problems are shown at their fields, or another
+        `ResumeError`, which is shown above them; the form can then be submitted again.
+        """
+        if remove:
+            self._callbacks.remove(callback)
+        else:
+            self._callbacks.append(callback)
+
+    def submit(self) -> bool:
+        """Send the answer if it is good, else show what is not; return whether it was sent.
+
+        What was sent is not sent again before something changes, or `enable()` is called.
+        """
+        with self._lock:
+            if self._busy or self._sent:
+                return False
+            self._busy = True
+        try:
+            return self._deliver()
+        finally:
+            self._busy = False
+
+    def enable(self) -> None:
+        """Let the answer be changed and submitted again."""
+        self._sent = False
+        self._fields.lock(locked=False)
+        self._actions.hold(held=False)
+
+    def _deliver(self) -> bool:
+        reading = self._fields.reading()
+        self._given = {}
+        if self._errors(reading):
+            self._visited |= {*self._fields.editors, WHOLE}
+            self._told = True
+            self._refresh()
+            return False
+        try:
+            for callback in tuple(self._callbacks):
+                callback(reading.value)
+        except AnswerError as error:
+            self._tell(error.problems)
+            return False
+        except ResumeError as error:
+            self._summary.show(str(error))
+            return False
+        self._sent = True
+        self._summary.hide()
+        self._fields.lock(locked=self._asked.interrupt is not None)
+        self._actions.hold(held=True, why="Sent")
+        return True
+
+    # --- changes ------------------------------------------------------------------------------
+
+    def _changed(self, place: str) -> None:
+        """Take note of a person's change: the field has been left."""
+        self._visited.add(place)
+        self._given.pop(place, None)
+        self._after_change()
+
+    def _after_change(self) -> None:
+        if self._sent and self._asked.interrupt is None:
+            self.enable()
+        self._refresh()
+        old, self._last = self._last, self.value
+        change = Bunch(name="value", old=old, new=self._last, owner=self, type="change")
+        self.notify_change(change)
+
+    def _switch(self, as_json: bool) -> None:
+        if self._fields.switch(as_json=as_json):
+            self._refresh()
+        else:
+            self._actions.set_mode(as_json=True)
+
+    # --- what it shows ------------------------------------------------------------------------
+
+    def _tell(self, problems: Mapping[str, str]) -> None:
+        """Show problems that somebody else found, until their fields are changed."""
+        self._given = self._fields.placed(problems)
+        self._told = True
+        self._refresh()
+
+    def _refresh(self) -> None:
+        errors = {**self._given, **self._fields.placed(self.errors)}
+        visible = self._visited | self._given.keys()
+        self._fields.show_errors({at: text for at, text in errors.items() if at in visible})
+        if not (self._told and errors):
+            self._summary.hide()
+            return
+        order = [place for place in (*self._fields.editors, WHOLE) if place in errors]
+        lines = [(self._fields.line(at, errors[at]), self._focus(at)) for at in order]
+        many = "1 answer is" if len(lines) == 1 else f"{len(lines)} answers are"
+        self._summary.show(f"{many} missing or not right", lines)
+        serve_while_busy(self._summary.box)
+
+    def _focus(self, place: str) -> Callable[[], None]:
+        def focus() -> None:
+            if self._page:
+                self._page.focus_on(self._fields.named(place))
+
+        return focus
+
+    def _show_code(self) -> None:
+        code, interrupt = self.code(), self._asked.interrupt
+        if interrupt:
+            start = f"Resume(answers={{{interrupt.key!r}: "
+            code = f"{start}{code.replace(chr(10), chr(10) + ' ' * len(start))}}})"
+        self._actions.show_code(code)
+
+    def tick(self, now: float | None = None) -> None:
+        """Say how long the question waits."""
+        if self._head:
+            self._head.tick(time.time() if now is None else now)
+
+    def show_answered(self, answer: Json, *, by: str | None, at: float) -> None:
+        """Show an answer for reading, in place of the form."""
+        self._sent = True
+        rows = answer_rows(self._asked.field, answer)
+        self._box.children = (record(self._asked.interrupt, rows, by, at),)
+
+
+def _field(schema: dict[str, Json] | None) -> Field:
+    return TextField(multiline=True) if schema is None else read(schema)

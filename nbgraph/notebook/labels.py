@@ -1,0 +1,50 @@
+"""Text from data on stock widgets: shown as it is, never as markup or mathematics.
+
+The front end hands two places to MathJax: a Label, and the description of an input. A Label opts
+out by a class; a description is escaped, which MathJax takes back. Buttons, radio buttons and lists
+are not touched (all measured in JupyterLab 4.6).
+"""
+
+from __future__ import annotations
+
+import ipywidgets
+
+from nbgraph.draw.labels import reveal
+from nbgraph.forms import Field
+
+__all__ = ["described", "escaped", "label", "set_text", "visible"]
+
+_NO_MATH = "mathjax_ignore"
+
+
+def visible(text: str) -> str:
+    """Return text with hidden characters made visible; line breaks and tabs stay."""
+    lines = ("\t".join(map(reveal, line.split("\t"))) for line in text.split("\n"))
+    return "\n".join(lines)
+
+
+def label(text: str, *classes: str) -> ipywidgets.Label:
+    """Return a label that shows `text` as it is."""
+    made = ipywidgets.Label(visible(text))
+    for name in (_NO_MATH, *classes):
+        made.add_class(name)
+    return made
+
+
+def set_text(shown: ipywidgets.Label, text: str) -> None:
+    """Put other text into a label made by `label`."""
+    shown.value = visible(text)
+
+
+def escaped(text: str) -> str:
+    """Return text for the description of an input, where MathJax would read mathematics."""
+    return visible(text).replace("\\", "\\\\").replace("$", "\\$")
+
+
+def described(field: Field, *, starred: bool = True, escaped: bool = True) -> str:
+    """Return a field's label, with a star where it is needed."""
+    text = f"{field.label} *" if field.required and starred else field.label
+    return _for_description(text) if escaped else text
+
+
+_for_description = escaped

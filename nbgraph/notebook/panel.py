@@ -1,0 +1,322 @@
+"""The panel: a thread in a cell. It draws snapshots and sends requests; it keeps no truth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import ipywidgets
+from pydantic import BaseModel
+
+from nbgraph import words
+from nbgraph.core.position import Answered
+from nbgraph.core.store import StateStore
+from nbgraph.errors import NbgraphError, ResumeError, StateStoreError
+from nbgraph.notebook.compare import branches, state_table
+from nbgraph.notebook.display import static_bundle, unattended
+from nbgraph.notebook.form import Form
+from nbgraph.notebook.graph_view import GraphView
+from nbgraph.notebook.log_view import LogView
+from nbgraph.notebook.painter import Painter
+from nbgraph.notebook.parts import classed, column, mark, row, text
+from nbgraph.notebook.records import failure_card, record_card, result_card
+from nbgraph.notebook.routing import serve_while_busy
+from nbgraph.notebook.timeline import Timeline
+from nbgraph.notebook.toolbar import Toolbar
+from nbgraph.session import Run, Session, begin, open_session
+from nbgraph.snapshot import Mark, Snapshot
+
+__all__ = ["Panel"]
+
+_LEGEND: tuple[tuple[Mark, str], ...] = (
+    ("idle", "not yet"),
+    ("running", "running"),
+    ("done", "done"),
+    ("waiting", "waiting for you"),
+    ("failed", "failed"),
+    ("skipped", "skipped"),
+)
+
+
+class Panel(ipywidgets.VBox):
+    """Shows a thread of a graph, and lets a person run, answer and fork it.
+
+    Parameters
+    ----------
+    app : Graph or Session
+        What is driven.
+    thread_id : str, optional
+        Which thread; an old one comes back as it stands, a new one is made without it.
+    input : dict or model, optional
+        Begins a turn at once; an unfinished thread goes on instead. Without it, a new thread shows
+        a form.
+    store : StateStore, optional
+        Where threads are kept; by default the graph's own, else memory.
+    context : object, optional
+        What nodes find as `ctx.context`.
+    answers : dict, optional
+        Answers by key, used only where nobody can answer.
+    branch_id : str
+        Which branch of the thread.
+
+    Attributes
+    ----------
+    session : Session
+        What the panel shows and sends requests to.
+
+    Raises
+    ------
+    ResumeError
+        Unattended, if a question has no answer; the message names its key.
+    """
+
+    def __init__(
+        self,
+        app: Any,
+        thread_id: str | None = None,
+        input: Mapping[str, Any] | BaseModel | None = None,
+        *,
+        store: StateStore | None = None,
+        context: Any = None,
+        answers: Mapping[str, Any] | None = None,
+        branch_id: str = "main",
+    ) -> None:
+        super().__init__()
+        classed(self, "nbgraph")
+        self._other: Session | None = None
+        self._unwatch: Callable[[], object] = lambda: None
+        self._painter = Painter(self._draw)
+        if not isinstance(app, Session):
+            app = open_session(app, thread_id, branch_id, store, context)
+        self._build(app)
+        if input is not None:
+            begin(self.session, input)
+        if unattended() and self.session.snapshot.position.sequence:
+            self.session.finish(answers)
+
+    # --- what it is made of ------------------------------------------------------------------
+
+    def _build(self, session: Session) -> None:
+        self.session = session
+        self._forms: dict[tuple[str, int], Form] = {}
+        self._records: dict[int, ipywidgets.Widget] = {}
+        self._start: Form | None = None
+        self._again = False
+        self._compared: tuple[Any, Any] | None = None
+        self._end: tuple[Any, ipywidgets.Widget | None] = (None, None)
+        self._toolbar = Toolbar(session, self._buttons(), self._switch)
+        self._graph = GraphView(session.driver.shape)
+        self._main = column([], "nbgraph-main")
+        self._timeline = Timeline(session)
+        self._log = LogView()
+        self._compare = column([], "nbgraph-section", "nbgraph-compare")
+        self._branches = branches(session)
+        side = column([self._graph, _legend()], "nbgraph-side")
+        body = row([side, self._main], "nbgraph-body")
+        parts = [self._toolbar, body, self._timeline, self._compare, self._log]
+        if session.notice:
+            parts.append(text(session.notice, "nbgraph-why"))
+        self.children = (column(parts, "nbgraph-panel"),)
+        self._drawn: Snapshot | None = None
+        self._painter.now()
+        self._unwatch = session.watch(self._wanted)
+
+    def _wanted(self, snapshot: Snapshot) -> None:
+        if snapshot is not self._drawn:
+            self._painter.want()
+
+    def _buttons(self) -> dict[str, Callable[[], object]]:
+        session = self.session
+        actions: dict[str, Callable[[], object]] = {
+            "start": self._start_again,
+            "step": session.step,
+            "continue": session.proceed,
+            "pause": session.pause,
+            "stop": session.stop,
+            "fork": self.fork,
+        }
+        return {name: self._trying(action) for name, action in actions.items()}
+
+    def _trying(self, action: Callable[[], object]) -> Callable[[], object]:
+        """Return the action with what it refuses said under the toolbar."""
+
+        def tried() -> object:
+            try:
+                return action()
+            except NbgraphError as error:
+                self._toolbar.say(str(error))
+                return None
+
+        return tried
+
+    # --- what it shows -----------------------------------------------------------------------
+
+    def _draw(self) -> None:
+        snapshot = self.session.snapshot
+        if snapshot is self._drawn:
+            return
+        self._drawn = snapshot
+        self._toolbar.show(snapshot, self.session.branch_id, self._branches)
+        self._show_graph(snapshot)
+        self._timeline.show(snapshot)
+        self._log.show(snapshot)
+        self._show_main(snapshot)
+        self._show_compare(snapshot)
+        serve_while_busy(self)
+
+    def _show_graph(self, snapshot: Snapshot) -> None:
+        lines = {
+            path: words.line(each, snapshot.progress.get(path))
+            for path, each in snapshot.marks.items()
+        }
+        self._graph.show(
+            snapshot.marks,
+            lines,
+            snapshot.taken,
+            breakpoints=words.breakpoints(snapshot),
+            heading=words.heading(snapshot),
+            note=words.note(snapshot),
+        )
+
+    def _show_main(self, snapshot: Snapshot) -> None:
+        shown: list[ipywidgets.Widget] = []
+        shown += filter(None, [self._failure(snapshot)])
+        shown += self._questions(snapshot)
+        shown += self._start_form(snapshot)
+        shown += [self._record(record) for record in snapshot.records]
+        shown += filter(None, [self._result(snapshot)])
+        if not shown:
+            shown = [text(words.waiting_for(snapshot), "nbgraph-2nd")]
+        self._main.children = tuple(shown)
+
+    def _failure(self, snapshot: Snapshot) -> ipywidgets.Widget | None:
+        return failure_card(snapshot, self._trying(self.session.proceed))
+
+    def _questions(self, snapshot: Snapshot) -> list[Form]:
+        wanted = {(key, item.asked): item for key, item in snapshot.pending.items()}
+        for gone in set(self._forms) - set(wanted):
+            self._forms.pop(gone).close()
+        for place, question in wanted.items():
+            if place not in self._forms:
+                self._forms[place] = Form.for_interrupt(
+                    question, self._submitted(place), thread_id=self.session.thread_id
+                )
+        return [self._forms[place] for place in wanted]
+
+    def _submitted(self, place: tuple[str, int]) -> Callable[[Any], None]:
+        key, asked = place
+
+        def submit(answer: Any) -> None:
+            run = self.session.resume({key: answer}, asked={key: asked})
+            run.on_end(lambda error: self._refused(place, error))
+
+        return submit
+
+    def _refused(self, place: tuple[str, int], error: BaseException | None) -> None:
+        """Say why an answer was not recorded, and let it be submitted again if it still can."""
+        form = self._forms.get(place)
+        if form is not None and isinstance(error, ResumeError | StateStoreError):
+            form.refuse(error)
+            self._toolbar.say(str(error))
+
+    def _start_form(self, snapshot: Snapshot) -> list[ipywidgets.Widget]:
+        wanted = snapshot.status == "new" or (self._again and snapshot.status == "completed")
+        if snapshot.running or not wanted:
+            self._start = None
+            return []
+        if self._start is None:
+            self._start = Form.for_start(self.session.driver.shape.input_schema, self._started)
+        return [self._start]
+
+    def _start_again(self) -> None:
+        self._again, self._drawn = True, None
+        self._painter.now()
+
+    def _started(self, given: Mapping[str, Any]) -> None:
+        self._again = False
+        self.session.start(given)
+
+    def _show_compare(self, snapshot: Snapshot) -> None:
+        other = self._other
+        if other is None or other.branch_id == self.session.branch_id:
+            return
+        shown = self.session.state, other.state
+        if shown != self._compared:
+            self._compared = shown
+            self._compare.children = (state_table(other, self.session),)
+
+    def _record(self, record: Answered) -> ipywidgets.Widget:
+        made = self._records.get(record.sequence)
+        if made is None:
+            again = self._trying(lambda: self.fork(at=record.sequence - 1))
+            made = self._records[record.sequence] = record_card(record, again)
+        return made
+
+    def _result(self, snapshot: Snapshot) -> ipywidgets.Widget | None:
+        if snapshot.status != "completed":
+            return None
+        state = self.session.state
+        if self._end[0] != state:
+            self._end = (state, result_card(state))
+        return self._end[1]
+
+    # --- what a person does ------------------------------------------------------------------
+
+    @property
+    def forms(self) -> Mapping[str, Form]:
+        """The forms of the questions that wait, by key."""
+        self._painter.now()
+        return {key: form for (key, _), form in self._forms.items()}
+
+    def start(self, input: Mapping[str, Any] | BaseModel | None = None) -> Run:
+        """Begin a turn, as the Start button does."""
+        return self.session.start(input)
+
+    def fork(self, at: int | None = None, name: str | None = None) -> Session:
+        """Start a branch and show it: from event `at`, else where the last question was asked.
+
+        Returns
+        -------
+        Session
+            Of the new branch; the panel shows it now, with the one before to compare.
+        """
+        if at is None:
+            at = _fork_point(self.session.snapshot)
+        forked = self.session.fork(at=at, name=name)
+        self._attach(forked)
+        return forked
+
+    def _switch(self, branch_id: str) -> None:
+        if branch_id != self.session.branch_id:
+            self._attach(Session(self.session.driver.on(branch_id), notice=self.session.notice))
+
+    def _attach(self, session: Session) -> None:
+        self._unwatch()
+        self._other = self.session
+        self._build(session)
+
+    def close(self) -> None:
+        """Close the widget; its session and what runs there go on."""
+        self._unwatch()
+        super().close()
+
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        if unattended():
+            return static_bundle(self.session)
+        return super()._repr_mimebundle_(**options)
+
+
+def _fork_point(snapshot: Snapshot) -> int | None:
+    """Return where a plain Fork begins: at the question that waits, else before the last answer."""
+    if snapshot.pending or not snapshot.records:
+        return None
+    return snapshot.records[-1].sequence - 1
+
+
+def _legend() -> ipywidgets.HBox:
+    return row(
+        [row([mark(name), text(word)], "nbgraph-legend-item") for name, word in _LEGEND],
+        "nbgraph-legend",
+    )
+
+

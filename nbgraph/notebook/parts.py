@@ -1,0 +1,68 @@
+"""Small stock widgets in nbgraph's dress. Text from data goes through `text` and is never markup."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import ipywidgets
+
+from nbgraph.notebook.labels import label
+
+__all__ = ["button", "classed", "column", "grid", "mark", "row", "set_class", "spacer", "text"]
+
+
+def classed(widget: Any, *classes: str) -> Any:
+    """Return the widget with CSS classes added."""
+    for name in classes:
+        widget.add_class(name)
+    return widget
+
+
+def set_class(widget: ipywidgets.DOMWidget, name: str, *, on: bool) -> None:
+    """Add or take away one class; nothing is sent when it is so already."""
+    if on is not (name in widget._dom_classes):
+        (widget.add_class if on else widget.remove_class)(name)
+
+
+def text(value: str, *classes: str) -> ipywidgets.Label:
+    """Return a label that shows `value` as it is."""
+    return label(value, *classes)
+
+
+def mark(name: str) -> ipywidgets.Label:
+    """Return the sign of a mark: its shape is drawn by the style."""
+    return classed(ipywidgets.Label(""), "nbgraph-mark", name)
+
+
+def spacer() -> ipywidgets.Label:
+    """Return what pushes the rest of a row to its end."""
+    return classed(ipywidgets.Label(""), "nbgraph-push")
+
+
+def button(
+    description: str,
+    pressed: Callable[[], object],
+    *classes: str,
+    icon: str = "",
+    tooltip: str = "",
+) -> ipywidgets.Button:
+    """Return a button that calls `pressed`; its text is ours, never data."""
+    made = ipywidgets.Button(description=description, icon=icon, tooltip=tooltip)
+    made.on_click(lambda _: pressed())
+    return classed(made, *classes)
+
+
+def row(children: Iterable[Any], *classes: str) -> ipywidgets.HBox:
+    """Return children side by side."""
+    return classed(ipywidgets.HBox(tuple(children)), *classes)
+
+
+def column(children: Iterable[Any], *classes: str) -> ipywidgets.VBox:
+    """Return children one below the other."""
+    return classed(ipywidgets.VBox(tuple(children)), *classes)
+
+
+def grid(children: Iterable[Any], *classes: str) -> ipywidgets.GridBox:
+    """Return children in a grid; the class says how many columns."""
+    return classed(ipywidgets.GridBox(tuple(children)), *classes)

@@ -1,0 +1,175 @@
+"""`play`: run a graph in a cell, and wait for the person who answers."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Generator, Mapping
+from typing import Any
+
+from IPython.core.getipython import get_ipython
+from IPython.display import display
+from pydantic import BaseModel
+
+from nbgraph.core.graph import GraphResult
+from nbgraph.core.store import StateStore
+from nbgraph.errors import ResumeError
+from nbgraph.notebook.display import in_kernel, static_bundle, unattended
+from nbgraph.notebook.panel import Panel
+from nbgraph.session import Session, begin, open_session
+from nbgraph.snapshot import Snapshot
+
+__all__ = ["Play", "play"]
+
+_TICK = 0.1
+"""Seconds between looks while waiting, so that an interrupt of the kernel gets through."""
+
+
+class Play:
+    """A run with a panel: it ends when the graph does, however often it asks in between.
+
+    `await` it, or call `.result()`. Interrupting the kernel while it waits ends the wait only: the
+    thread stays paused, and the panel goes on.
+    """
+
+    def __init__(self, session: Session, panel: Panel | None, shown: Any) -> None:
+        self.session = session
+        self.panel = panel
+        self._shown = shown
+        self._ended = threading.Event()
+        self._unwatch = session.watch(self._look)
+
+    def _look(self, snapshot: Snapshot) -> None:
+        if not snapshot.running and snapshot.status in ("completed", "failed"):
+            self._ended.set()
+
+    @property
+    def done(self) -> bool:
+        """Whether the graph has ended."""
+        return self._ended.is_set()
+
+    def cancel(self) -> None:
+        """Stop what runs; the thread can be continued."""
+        self.session.stop()
+
+    def result(self, timeout: float | None = None) -> GraphResult:
+        """Wait for the end and return it.
+
+        Raises
+        ------
+        TimeoutError
+            If it has not ended after `timeout` seconds; it goes on.
+        ResumeError
+            If this kernel cannot serve clicks while a cell waits.
+        Exception
+            What a node raised.
+        """
+        _check_can_wait()
+        waited = 0.0
+        while not self._ended.wait(_TICK):
+            waited += _TICK
+            if timeout is not None and waited >= timeout:
+                raise TimeoutError(f"The graph has not ended after {timeout:g} s")
+        return self._left()
+
+    def __await__(self) -> Generator[Any, None, GraphResult]:
+        return self._wait().__await__()
+
+    async def _wait(self) -> GraphResult:
+        _check_can_wait()
+        while not self._ended.is_set():
+            await asyncio.sleep(_TICK)
+        return self._left()
+
+    def _left(self) -> GraphResult:
+        """Put the static picture in the panel's place, and return or raise what came out."""
+        self._unwatch()
+        if self._shown is not None and self.panel is not None:
+            self._shown.update(static_bundle(self.session), raw=True)
+            self.panel.close()
+        return self.session.finish()
+
+
+class _Ended(Play):
+    """A run that needed nobody: it has ended before the cell does."""
+
+    def __init__(self, session: Session, result: GraphResult) -> None:
+        super().__init__(session, None, None)
+        self._result = result
+
+    def result(self, timeout: float | None = None) -> GraphResult:
+        """Return where it ended."""
+        return self._result
+
+    async def _wait(self) -> GraphResult:
+        return self._result
+
+
+def play(
+    app: Any,
+    input: Mapping[str, Any] | BaseModel | None = None,
+    thread_id: str | None = None,
+    *,
+    store: StateStore | None = None,
+    context: Any = None,
+    answers: Mapping[str, Any] | None = None,
+) -> Play:
+    """Run a graph with a panel in the cell, to its end: `result = await play(graph, input)`.
+
+    Parameters
+    ----------
+    app : Graph
+        What runs.
+    input : dict or model, optional
+        What the turn begins with. An unfinished thread goes on instead.
+    thread_id : str, optional
+        Which thread; a new one without it.
+    store : StateStore, optional
+        Where it is kept; by default the graph's own, else memory.
+    context : object, optional
+        What nodes find as `ctx.context`.
+    answers : dict, optional
+        Answers by key, used only where nobody can answer (nbval, nbconvert, papermill). A value, a
+        list with one for each asking, or a function of the `Interrupt`.
+
+    Returns
+    -------
+    Play
+        Await it, or call `.result()`.
+
+    Raises
+    ------
+    ResumeError
+        Unattended, if a question has no answer; the message names its key.
+    """
+    session = open_session(app, thread_id, store=store, context=context)
+    if not in_kernel() or unattended():
+        return _unwatched(session, input, answers or {})
+    panel = Panel(session)
+    shown = display(panel, display_id=True)
+    begin(session, input)
+    return Play(session, panel, shown)
+
+
+def _unwatched(
+    session: Session, input: Mapping[str, Any] | BaseModel | None, answers: Mapping[str, Any]
+) -> Play:
+    begin(session, input)
+    if not unattended():
+        return _Ended(session, session.settle())
+    try:
+        result = session.finish(answers)
+    finally:
+        display(static_bundle(session), raw=True)
+    return _Ended(session, result)
+
+
+def _check_can_wait() -> None:
+    kernel = getattr(get_ipython(), "kernel", None)
+    if kernel is not None and not getattr(kernel, "_supports_kernel_subshells", False):
+        raise ResumeError(
+            "This kernel cannot serve clicks while a cell waits; install ipykernel 7 or later, or "
+            "show Panel(...) and read panel.session.state in a later cell"
+        )
+
+

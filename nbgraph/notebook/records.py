@@ -1,0 +1,68 @@
+"""What stays of questions and runs: answered records, the failure, the result."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import ipywidgets
+
+from nbgraph import words
+from nbgraph.core.position import Answered
+from nbgraph.notebook.parts import button, classed, column, grid, mark, row, text
+from nbgraph.snapshot import Snapshot
+
+__all__ = ["failure_card", "record_card", "result_card", "table"]
+
+_RESULT_LIMIT = 4_000
+
+
+def table(rows: list[tuple[str, str]]) -> ipywidgets.GridBox:
+    """Return rows of name and value."""
+    return grid([text(part) for pair in rows for part in pair], "nbgraph-table")
+
+
+def record_card(record: Answered, again: Callable[[], object] | None) -> ipywidgets.VBox:
+    """Return what was answered, by whom and when; `again` answers the question differently."""
+    asked = record.interrupt
+    after = words.duration(max(0.0, record.at - asked.created_at))
+    said = f"answered by {record.by or 'somebody'} at {words.clock(record.at)}, after {after}"
+    head = row([mark("done"), text(asked.node, "nbgraph-strong"), text(said)], "nbgraph-head")
+    parts: list[ipywidgets.Widget] = [head]
+    if asked.message:
+        parts.append(text(asked.message, "nbgraph-text"))
+    parts.append(table(words.answer_rows(record.answer)))
+    if again is not None:
+        parts.append(row([button("Answer differently", again, "nbgraph-again", "quiet")]))
+    return column(parts, "nbgraph-record")
+
+
+def failure_card(snapshot: Snapshot, retry: Callable[[], object]) -> ipywidgets.VBox | None:
+    """Return what failed with its traceback, or None while nothing did."""
+    failure = snapshot.position.failure
+    if failure is None:
+        return None
+    failed = snapshot.position.failed.values()
+    who = ", ".join(item.node for item in failed)
+    title = f"{who or 'The run'} failed: {failure.error.type}: {failure.error.message}"
+    kept = [task.node for task in snapshot.position.tasks if task.task_id in snapshot.position.finished]
+    note = f"{', '.join(kept)} is done and is kept." if kept else "What is recorded is kept."
+    trace = "\n".join(item.error.traceback for item in failed) or failure.error.traceback
+    shown = classed(ipywidgets.Textarea(value=trace, disabled=True, rows=10), "nbgraph-trace")
+    folded = ipywidgets.Accordion([shown], titles=("Traceback",), selected_index=None)
+    actions = row([button("Retry", retry, "nbgraph-retry", "primary")], "nbgraph-actions")
+    head = row([mark("failed"), text(title, "nbgraph-strong", "nbgraph-text")], "nbgraph-head")
+    return column([head, text(note), folded, actions], "nbgraph-banner", "is-failed")
+
+
+def result_card(state: Mapping[str, Any]) -> ipywidgets.VBox:
+    """Return the state at the end of a run, as JSON."""
+    shown = json.dumps(state, indent=1, ensure_ascii=False)
+    if len(shown) > _RESULT_LIMIT:
+        more = f"\n… {len(shown) - _RESULT_LIMIT:,} more characters"
+        shown = shown[:_RESULT_LIMIT] + more
+    title = classed(ipywidgets.Label("Result"), "nbgraph-h3")
+    return column([title, text(shown, "nbgraph-text", "nbgraph-code")], "nbgraph-result")
+
+

@@ -1,0 +1,159 @@
+// Keys, focus and names that stock widgets leave out, on the page. The first half of the module
+// that graph_view.js ends.
+
+const SVG = "http://www.w3.org/2000/svg";
+const TEXT = "input:not([type=checkbox]):not([type=radio]), textarea, select";
+const CARD_KEYS = { a: "approve", e: "edit", d: "deny", r: "respond" };
+const NAMES = [
+  [".nbgraph-toolbar", { role: "toolbar", "aria-label": "Run" }],
+  [".nbgraph-status", { role: "status" }],
+  [".nbgraph-summary", { role: "alert", tabindex: "-1" }],
+];
+let groups = 0;
+
+function outermost(el) {
+  let root = null;
+  for (let at = el.closest(".nbgraph"); at; at = at.parentElement?.closest(".nbgraph")) root = at;
+  return root;
+}
+
+function make(tag, attributes, ...children) {
+  return filled(document.createElement(tag), attributes, children);
+}
+
+function shape(tag, attributes, ...children) {
+  return filled(document.createElementNS(SVG, tag), attributes, children);
+}
+
+function filled(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
+function listen(root) {
+  if ("nbgraphHears" in root.dataset) return;
+  root.dataset.nbgraphHears = "";
+  root.addEventListener("keydown", onKeyFirst, true);
+  root.addEventListener("keydown", (event) => onKeyLast(event, root));
+  root.addEventListener("click", onSubmit, true);
+  let due = false;
+  const later = (changes) => {
+    if (due || changes.every(({ target }) => target instanceof SVGElement)) return;
+    due = true;
+    requestAnimationFrame(() => {
+      due = false;
+      nameParts(root);
+    });
+  };
+  const watch = { childList: true, subtree: true, attributes: true, attributeFilter: ["class"] };
+  new MutationObserver(later).observe(root, watch);
+  nameParts(root);
+}
+
+// Text fields keep their keys to themselves, so these two are heard on the way down.
+function onKeyFirst(event) {
+  const form = event.target.closest(".nbgraph-form, .nbgraph-card");
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+    const submit = submitOf(form);
+    if (!submit) return;
+    event.preventDefault();
+    event.stopPropagation();
+    event.target.dispatchEvent(new Event("change", { bubbles: true }));
+    submit.click();
+  } else if (event.key === "Escape" && form && event.target.matches(TEXT)) {
+    event.stopPropagation();
+    form.setAttribute("tabindex", "-1");
+    form.focus();
+  }
+}
+
+function submitOf(form) {
+  for (let at = form; at; at = at.parentElement?.closest(".nbgraph-form, .nbgraph-card")) {
+    const button = at.querySelector(".nbgraph-submit");
+    if (button) return button;
+  }
+  return null;
+}
+
+// JupyterLab would take a plain key for its own: A and B insert cells, D D deletes one.
+function onKeyLast(event, root) {
+  if ((event.ctrlKey || event.metaKey || event.altKey) && event.key !== "Enter") return;
+  event.stopPropagation();
+  if (event.target.matches(TEXT) || event.repeat) return;
+  const card = event.target.closest(".nbgraph-card");
+  const strip = event.target.closest(".nbgraph-strip");
+  if (card && root.contains(card)) cardKey(event.key.toLowerCase(), card);
+  if (strip) stripKey(event, [...strip.querySelectorAll("button")].reverse());
+}
+
+function cardKey(key, card) {
+  const destructive = card.classList.contains("nbgraph-destructive");
+  if (key === "j" || key === "k") return nextCall(card, key === "j" ? 1 : -1);
+  if (!(key in CARD_KEYS) || (destructive && "ad".includes(key))) return;
+  const button = card.querySelector(`button.nbgraph-${CARD_KEYS[key]}`);
+  button?.focus();
+  button?.click();
+}
+
+function nextCall(card, step) {
+  const calls = [...card.querySelectorAll(".nbgraph-segments button")];
+  const next = calls[calls.findIndex((call) => call.classList.contains("here")) + step];
+  next?.focus();
+  next?.click();
+}
+
+function stripKey(event, steps) {
+  const at = steps.indexOf(event.target);
+  const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: steps.length - 1 }[event.key];
+  if (to === undefined) return;
+  event.preventDefault();
+  steps[to]?.focus();
+}
+
+// A second click within a second is swallowed; Python still judges the first.
+function onSubmit(event) {
+  const button = event.target.closest(".nbgraph-submit, .nbgraph-approve");
+  if (!button) return;
+  if ("nbgraphSent" in button.dataset) {
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    return;
+  }
+  button.dataset.nbgraphSent = "";
+  setTimeout(() => delete button.dataset.nbgraphSent, 1000);
+}
+
+function nameParts(root) {
+  for (const [part, attributes] of NAMES)
+    for (const element of root.querySelectorAll(part)) filled(element, attributes, []);
+  for (const box of root.querySelectorAll(".widget-radio-box")) nameGroup(box, "radiogroup");
+  for (const box of root.querySelectorAll(".widget-toggle-buttons")) nameGroup(box, "group");
+  for (const button of root.querySelectorAll(".widget-toggle-button"))
+    button.setAttribute("aria-pressed", button.classList.contains("mod-active"));
+  for (const button of root.querySelectorAll("button.nbgraph-held, button[aria-disabled]"))
+    button.setAttribute("aria-disabled", button.classList.contains("nbgraph-held"));
+  for (const field of root.querySelectorAll(".nbgraph-field"))
+    for (const input of field.querySelectorAll("input, textarea, select"))
+      input.setAttribute("aria-invalid", input.closest(".nbgraph-field").classList.contains("nbgraph-has-error"));
+}
+
+function nameGroup(box, role) {
+  const widget = box.closest(".jupyter-widgets");
+  const label = widget?.querySelector(".widget-label")?.textContent;
+  const field = box.closest(".nbgraph-field")?.querySelector(".nbgraph-label, .widget-label")?.textContent;
+  box.setAttribute("role", role);
+  if (label || field) box.setAttribute("aria-label", label || field);
+  if (box.dataset.nbgraphGroup === undefined) box.dataset.nbgraphGroup = `nbgraph-${Date.now()}-${++groups}`;
+  for (const radio of box.querySelectorAll("input[type=radio]")) radio.name = box.dataset.nbgraphGroup;
+}
+
+// What shall have the focus may come to the page a little later than the word for it.
+function focusIn(root, name, tries = 30) {
+  const place = root?.querySelector(`.${CSS.escape(name)}`);
+  const field = "input:not(:disabled), textarea:not(:disabled), select:not(:disabled), button";
+  const wrong = place?.querySelector(`.nbgraph-has-error :is(${field})`);
+  const target = wrong ?? (place?.matches(field) ? place : place?.querySelector(field));
+  if (target) target.focus();
+  else if (tries) requestAnimationFrame(() => focusIn(root, name, tries - 1));
+}

@@ -1,0 +1,29 @@
+"""The style sheet of everything nbgraph shows: one model in a kernel, however many panels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import anywidget
+
+__all__ = ["Style", "ensure_style"]
+
+_STATIC = Path(__file__).parent / "static"
+_SHEETS = ("nbgraph.css", "graph_view.css")
+
+
+class Style(anywidget.AnyWidget):
+    """A widget that brings the style sheet to the page; it is made, never shown."""
+
+    _esm = "export default {}"
+    _css = "\n".join((_STATIC / name).read_text(encoding="utf-8") for name in _SHEETS)
+
+
+_made: list[Style] = []
+
+
+def ensure_style() -> None:
+    """Bring the style sheet to the page, unless it is there."""
+    if _made and _made[-1].comm is not None:
+        return
+    _made[:] = [Style()]

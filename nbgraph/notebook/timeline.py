@@ -1,0 +1,87 @@
+"""The timeline strip: one box for each superstep, newest first in the box, so that it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import ipywidgets
+
+from nbgraph import words
+from nbgraph.notebook.parts import classed, row, text
+from nbgraph.notebook.labels import visible
+from nbgraph.session import Session
+from nbgraph.snapshot import Mark, Snapshot, Superstep, TaskBar
+
+__all__ = ["Timeline"]
+
+_SIGNS: Mapping[Mark, str] = {
+    "idle": "○",
+    "running": "▷",
+    "done": "✓",
+    "waiting": "◆",
+    "failed": "✕",
+    "skipped": "⊘",
+}
+_SHOWN = 40
+"""How many supersteps the strip shows; the oldest are counted instead."""
+
+
+class Timeline(ipywidgets.VBox):
+    """What ran in each superstep of a session's thread.
+
+    Parameters
+    ----------
+    session : Session
+        Watched until the widget is closed.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._title = text("", "nbgraph-2nd", "nbgraph-small")
+        self._strip = row([], "nbgraph-strip")
+        self._boxes: dict[int, ipywidgets.Button] = {}
+        head = row([classed(ipywidgets.Label("Timeline"), "nbgraph-h3"), self._title], "nbgraph-row")
+        super().__init__([head, self._strip])
+        classed(self, "nbgraph-section", "nbgraph-timeline")
+        self.show(session.snapshot)
+
+    def show(self, snapshot: Snapshot) -> None:
+        """Draw a snapshot's supersteps; boxes that are the same stay as they are."""
+        steps = snapshot.supersteps[-_SHOWN:]
+        hidden = len(snapshot.supersteps) - len(steps)
+        count = len(snapshot.supersteps)
+        earlier = f", {hidden} earlier not shown" if hidden else ""
+        self._title.value = f"{count} superstep{'' if count == 1 else 's'}{earlier}"
+        current = snapshot.position.tasks and not snapshot.position.merged
+        for step in steps:
+            self._box(step, now=bool(current) and step is steps[-1])
+        for number in set(self._boxes) - {step.number for step in steps}:
+            self._boxes.pop(number).close()
+        self._strip.children = tuple(self._boxes[step.number] for step in reversed(steps))
+
+    def _box(self, step: Superstep, *, now: bool) -> None:
+        box = self._boxes.setdefault(step.number, _new_box())
+        tasks = "  ".join(_task(bar) for bar in step.tasks)
+        description = visible(f"{step.number}{', now' if now else ''}\n{tasks}")
+        if box.description != description:
+            box.description = description
+        worst = _worst(step)
+        for name, on in {"now": now, "done": not now and worst == "done"}.items():
+            if on is not (name in box._dom_classes):
+                (box.add_class if on else box.remove_class)(name)
+
+
+def _new_box() -> ipywidgets.Button:
+    return classed(ipywidgets.Button(), "step")
+
+
+def _task(bar: TaskBar) -> str:
+    took = f" {words.duration(bar.seconds)}" if bar.seconds is not None else ""
+    return f"{_SIGNS[bar.mark]} {bar.task_id}{took}"
+
+
+def _worst(step: Superstep) -> Mark:
+    marks = {bar.mark for bar in step.tasks}
+    for mark in ("failed", "waiting", "running", "idle"):
+        if mark in marks:
+            return mark
+    return "done"

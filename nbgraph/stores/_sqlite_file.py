@@ -1,0 +1,107 @@
+"""The one connection of a SQLite store, shared by event loops and threads."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+import threading
+import weakref
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from nbgraph.errors import StateStoreError
+from nbgraph.stores._sqlite_open import (
+    SQLITE_ERRORS,
+    Busy,
+    Durability,
+    opened,
+    patiently,
+    transact,
+    translated,
+)
+
+__all__ = ["READ", "WRITE", "SQLiteFile"]
+
+READ, WRITE = "BEGIN", "BEGIN IMMEDIATE"
+
+_BRIEFLY = 0.005
+"""How long an event loop waits, in seconds, while another thread uses the connection."""
+
+_Result = TypeVar("_Result")
+_Work = Callable[[sqlite3.Cursor], _Result]
+
+
+class SQLiteFile:
+    """Runs transactions on a file, without making an event loop wait.
+
+    A transaction is short, so it runs where it is asked for. If the file or the connection is
+    busy, it is tried again in a thread, for `wait` seconds.
+    """
+
+    def __init__(self, path: Path, *, durability: Durability, wait: float) -> None:
+        self._path = path
+        self._wait = wait
+        self._lock = threading.Lock()
+        self._process = os.getpid()
+        connection = opened(path, durability=durability, wait=wait)
+        self._cursor = connection.cursor()
+        self._close = weakref.finalize(self, connection.close)
+
+    def attempt(self, begin: str, work: _Work[_Result]) -> _Result:
+        """Do `work` in one transaction, here and at once.
+
+        Raises
+        ------
+        Busy
+            If somebody else writes at this moment.
+        StateStoreError
+            If the file is closed or cannot be used; nothing of the work was kept.
+        """
+        if not self._lock.acquire(timeout=_BRIEFLY):
+            raise Busy
+        try:
+            self._require_usable()
+            return transact(self._cursor, begin, work)
+        except SQLITE_ERRORS as error:
+            raise translated(error, self._path) from error
+        finally:
+            self._lock.release()
+
+    def _require_usable(self) -> None:
+        if not self._close.alive:
+            raise StateStoreError(f"The state store {str(self._path)!r} is closed")
+        if os.getpid() != self._process:
+            # SQLite's locks belong to the process that opened the file.
+            raise StateStoreError(
+                f"The state store {str(self._path)!r} was opened before this process forked; "
+                "open it again here"
+            )
+
+    def patiently(self, work: Callable[[], _Result]) -> _Result:
+        """Call `work` again while it finds the file busy. Blocks.
+
+        Raises
+        ------
+        StoreBusyError
+            If it did so all the time.
+        """
+        return patiently(work, path=self._path, wait=self._wait)
+
+    async def run(self, begin: str, work: _Work[_Result]) -> _Result:
+        """Do `work` in one transaction, waiting in a thread if it has to wait."""
+        try:
+            return self.attempt(begin, work)
+        except Busy:
+            return await self.run_aside(begin, work)
+
+    async def run_aside(self, begin: str, work: _Work[_Result]) -> _Result:
+        """Do `work` in one transaction in a thread."""
+        return await asyncio.to_thread(self.patiently, partial(self.attempt, begin, work))
+
+    def close(self) -> None:
+        """Close the connection; a second time is no error."""
+        with self._lock:
+            self._close()

@@ -1,0 +1,103 @@
+"""The part of the store contract that is about lists: threads, branches, pending questions."""
+
+from __future__ import annotations
+
+from nbgraph.core.store import PendingRecord, StateStore, ThreadRecord
+from nbgraph.errors import UnknownThreadError
+from nbgraph.testing._store_log import (
+    append,
+    fork_at,
+    notes,
+    question,
+    refused,
+    seen,
+    summary,
+    telling_question,
+    with_store,
+)
+
+__all__ = ["ListingConformance"]
+
+
+class ListingConformance:
+    """What is listed follows what is appended."""
+
+    @with_store
+    async def test_branches_are_listed_oldest_first(self, store: StateStore) -> None:
+        await append(store, notes(3))
+        assert list(await store.branches("t")) == []
+        forks = [fork_at(3, "z"), fork_at(1, "a"), fork_at(2, "m")]
+        for record in forks:
+            events = notes(1, after=record.parent_sequence, branch_id=record.id)
+            await store.fork(record, events, summary=summary())
+        assert list(await store.branches("t")) == forks
+
+    @with_store
+    async def test_threads_are_listed_the_one_written_last_first(self, store: StateStore) -> None:
+        for number, thread_id in enumerate("abc"):
+            await append(store, notes(number + 1), thread_id=thread_id)
+        assert [one.thread_id for one in await store.threads()] == ["c", "b", "a"]
+        await append(store, notes(8, after=1), question("t:0", asked=9), thread_id="a")
+        first = ThreadRecord("a", "graph", "interrupted", 1, 1, created_at=1.0, updated_at=9.0)
+        assert (await store.threads())[0] == first
+
+    @with_store
+    async def test_a_write_to_a_branch_lists_its_thread_first(self, store: StateStore) -> None:
+        await append(store, notes(2))
+        await append(store, notes(3), thread_id="other")
+        await store.fork(fork_at(1, "b"), notes(4, after=1, branch_id="b"), summary=summary(9))
+        first = ThreadRecord("t", "graph", "completed", 0, 2, created_at=1.0, updated_at=5.0)
+        assert (await store.threads())[0] == first
+
+    @with_store
+    async def test_pending_questions_are_those_of_the_last_commit(self, store: StateStore) -> None:
+        one, two = question("t:0", asked=1), question("t:1", asked=1)
+        again = question("t:0", asked=3)
+        for after, pending in enumerate(([one, two], [two], [two, again], [two, again], [])):
+            await append(store, notes(1, after=after), *pending)
+            found = [record.interrupt for record in await store.pending()]
+            assert sorted(found, key=lambda asked: asked.key) == sorted(
+                pending, key=lambda asked: asked.key
+            )
+
+    @with_store
+    async def test_a_question_comes_back_equal(self, store: StateStore) -> None:
+        asked = telling_question()
+        await append(store, notes(1), asked)
+        assert list(await store.pending()) == [PendingRecord("t", "main", "graph", asked)]
+
+    @with_store
+    async def test_pending_questions_of_all_threads_and_branches_are_listed_oldest_first(
+        self, store: StateStore
+    ) -> None:
+        late, early = question("x", asked=1, created_at=9.0), question("x", asked=1, created_at=5.0)
+        forked = question("x", asked=2, created_at=7.0)
+        await append(store, notes(1), late, thread_id="t")
+        await append(store, notes(1), early, thread_id="other")
+        events = notes(1, after=1, branch_id="b")
+        await store.fork(fork_at(1, "b"), events, summary=summary(1, forked))
+        expected = [
+            PendingRecord("other", "main", "graph", early),
+            PendingRecord("t", "b", "graph", forked),
+            PendingRecord("t", "main", "graph", late),
+        ]
+        assert list(await store.pending()) == expected
+        await append(store, notes(1, after=1))
+        assert list(await store.pending()) == expected[:2]
+
+    @with_store
+    async def test_a_deleted_thread_leaves_nothing_and_no_other_thread_changes(
+        self, store: StateStore
+    ) -> None:
+        await append(store, notes(3), question("x", asked=3), thread_id="kept")
+        before = await seen(store)
+        await append(store, notes(3), question("x", asked=3))
+        events = notes(1, after=2, branch_id="b")
+        await store.fork(fork_at(2, "b"), events, summary=summary(1, question("y", asked=3)))
+        await store.delete("t")
+        await store.delete("nobody")
+        assert await seen(store) == before
+        await refused(store.events("t"), UnknownThreadError)
+        await refused(store.events("t", "b"), UnknownThreadError)
+        await append(store, notes(1, text="again"))
+        assert list(await store.events("t")) == notes(1, text="again")

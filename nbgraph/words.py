@@ -1,0 +1,188 @@
+"""The words a person reads: statuses, durations, why a button waits. Pure, and one place."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from nbgraph.snapshot import Mark, Progress, Snapshot
+
+__all__ = [
+    "answer_rows",
+    "breakpoints",
+    "clock",
+    "duration",
+    "heading",
+    "held",
+    "line",
+    "note",
+    "status",
+    "status_mark",
+    "waiting_for",
+    "why",
+]
+
+_STATUS: Mapping[str, tuple[str, Mark]] = {
+    "new": ("New", "idle"),
+    "running": ("Running", "running"),
+    "completed": ("Finished", "done"),
+    "failed": ("Failed", "failed"),
+    "stopped": ("Stopped", "idle"),
+}
+
+
+def status(snapshot: Snapshot) -> str:
+    """Return the status in words: `Waiting for you`, `Paused before decide`."""
+    if snapshot.status != "interrupted":
+        return _STATUS[snapshot.status][0]
+    if snapshot.pending:
+        return "Waiting for you"
+    where = f" before {', '.join(snapshot.next)}" if snapshot.next else ""
+    return f"Paused{where}"
+
+
+def status_mark(snapshot: Snapshot) -> Mark:
+    """Return the mark that goes with the status."""
+    if snapshot.status == "interrupted":
+        return "waiting" if snapshot.pending else "idle"
+    return _STATUS[snapshot.status][1]
+
+
+def held(snapshot: Snapshot) -> Mapping[str, str]:
+    """Return why a button cannot act now, by button; a button that can is left out."""
+    reasons: dict[str, str] = {}
+    going = _why_not_going(snapshot)
+    if going:
+        reasons |= {name: f"{word} {going}" for name, word in _GOING.items()}
+    if snapshot.running:
+        reasons["start"] = "Start waits for the end of this run"
+        reasons["fork"] = "Fork waits for the end of this run"
+    else:
+        reasons |= {"pause": "Nothing is running", "stop": "Nothing is running"}
+    if snapshot.pending:
+        reasons["start"] = "Start waits for your answer"
+    if not snapshot.position.sequence:
+        reasons["fork"] = "There is nothing to fork yet"
+    return reasons
+
+
+_GOING = {"step": "Step", "continue": "Continue"}
+
+
+def _why_not_going(snapshot: Snapshot) -> str | None:
+    position = snapshot.position
+    if snapshot.running:
+        return "waits for the end of this run"
+    if position.pending and not position.runnable:
+        return "waits for your answer"
+    if not position.tasks:
+        return "needs a start" if snapshot.status == "new" else "has nothing left to run"
+    return None
+
+
+def why(snapshot: Snapshot) -> str:
+    """Return the line under the toolbar: why buttons wait, and what to do."""
+    if snapshot.running:
+        return ""
+    if snapshot.pending:
+        return "Step and Continue wait for your answer. Or fork to try another one."
+    match snapshot.status:
+        case "new":
+            return "Fill in what the graph starts with, then press Start."
+        case "completed":
+            return "This turn has finished. Start again, or fork to answer differently."
+        case "failed":
+            return "What is done is kept. Continue runs the rest again."
+        case "stopped" | "interrupted":
+            return "Continue goes on to the next pause, Step runs one superstep."
+        case _:
+            return ""
+
+
+def heading(snapshot: Snapshot) -> str:
+    """Return what stands above the drawing: `Superstep 4`, `6 supersteps`."""
+    if snapshot.position.tasks and not snapshot.position.merged:
+        return f"Superstep {snapshot.step + 1}"
+    return f"{snapshot.step} superstep{'' if snapshot.step == 1 else 's'}"
+
+
+def note(snapshot: Snapshot) -> str:
+    """Return what stands beside the heading: how many tasks the superstep has."""
+    count = len(snapshot.position.tasks)
+    return f"{count} tasks" if count > 1 else ""
+
+
+def waiting_for(snapshot: Snapshot) -> str:
+    """Return what stands where a question would, while there is none."""
+    if snapshot.running:
+        return f"{', '.join(snapshot.next) or 'The graph'} runs."
+    if snapshot.next:
+        return f"Next: {', '.join(snapshot.next)}."
+    return "Nothing waits for you."
+
+
+def breakpoints(
+    snapshot: Snapshot,
+) -> Mapping[str, Literal["before", "after", "before and after"]]:
+    """Return where the branch pauses, by node; `"*"` is every node."""
+    before, after = set(snapshot.position.before or ()), set(snapshot.position.after or ())
+    found: dict[str, Literal["before", "after", "before and after"]] = {}
+    for path in snapshot.marks:
+        here = bool(before & {"*", path}), bool(after & {"*", path})
+        if any(here):
+            found[path] = "before and after" if all(here) else "before" if here[0] else "after"
+    return found
+
+
+def duration(seconds: float) -> str:
+    """Return a duration as it is read: `12 ms`, `0.8 s`, `2 min 22 s`, `1 h 5 min`."""
+    if seconds < 0.0995:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+
+
+def clock(at: float) -> str:
+    """Return a time of day in the kernel's zone: `12:04:31`."""
+    return time.strftime("%H:%M:%S", time.localtime(at))
+
+
+def line(mark: Mark, progress: Progress | None) -> str:
+    """Return a node's second line on the drawing."""
+    match mark:
+        case "waiting":
+            return "waits for you"
+        case "running":
+            return "running"
+        case "failed":
+            return "failed"
+        case "skipped":
+            return "not chosen"
+        case _ if progress is None:
+            return ""
+        case _ if progress.visits > 1:
+            return f"×{progress.visits} · {duration(progress.seconds)}"
+        case _:
+            return duration(progress.seconds)
+
+
+def answer_rows(answer: Any) -> list[tuple[str, str]]:
+    """Return an answer as rows of name and value, in words."""
+    if isinstance(answer, Mapping):
+        return [(str(name), _value(item)) for name, item in answer.items()]  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType] - JSON
+    return [("answer", _value(answer))]
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "Yes" if value else "No"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

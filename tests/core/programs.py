@@ -1,0 +1,281 @@
+"""Random graphs for the property tests: drawn as plain data, built into a `Graph` when run."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+from hypothesis import strategies as st
+from pydantic import Field
+
+from nbgraph import (
+    END,
+    START,
+    BaseState,
+    Command,
+    Graph,
+    Interrupt,
+    Node,
+    NodeContext,
+    Send,
+    add,
+    branch,
+    interrupt,
+    join,
+    merge_dict,
+    node,
+    when,
+)
+
+
+def _counted(current: Any, update: Any) -> Any:
+    counts = dict(current or {})
+    for name, number in update.items():
+        counts[name] = counts.get(name, 0) + number
+    return counts
+
+
+class Trace(BaseState):
+    """Every task leaves one line in `log`, so its length names a superstep."""
+
+    log: Annotated[list[str], add] = Field(default_factory=list)
+    visits: Annotated[dict[str, int], _counted] = Field(default_factory=dict)
+    notes: Annotated[dict[str, str], merge_dict] = Field(default_factory=dict)
+    last: str = ""
+    item: int = 0
+
+
+@dataclass(frozen=True)
+class Way:
+    """How a node leads on; numbers are nodes, -1 is END."""
+
+    kind: str
+    targets: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One node: what it asks and does, and where it leads."""
+
+    asks: tuple[str | None, ...]
+    way: Way
+    is_async: bool = False
+    caches: bool = False
+    once: bool = False
+    fails: bool = False
+
+
+@dataclass(frozen=True)
+class Program:
+    """A graph as data, and how a person answers it."""
+
+    steps: tuple[Step, ...]
+    joins: tuple[tuple[tuple[int, ...], int], ...]
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    one_by_one: bool
+    turns: int
+
+
+Stamp = tuple[str, int]
+"""A task of a superstep: its id, and the length of the log it saw."""
+
+
+@dataclass
+class World:
+    """What happened outside the graph while it ran."""
+
+    ran: list[Stamp] = field(default_factory=list)
+    failed: set[Stamp] = field(default_factory=set)
+    once: list[Stamp] = field(default_factory=list)
+    cached: list[Stamp] = field(default_factory=list)
+
+
+class Flaky(Exception):
+    """Raised by a node the first time it runs."""
+
+
+def answer_to(question: Interrupt) -> str:
+    """Return the scripted answer: the same for the same question."""
+    return f"{question.key} saw {question.payload['seen']}"
+
+
+def _opened(step: Step, world: World, state: Trace, ctx: NodeContext) -> Stamp:
+    stamp = (ctx.task_id, len(state.log))
+    world.ran.append(stamp)
+    if step.caches and "price" not in ctx.cache:
+        world.cached.append(stamp)
+        ctx.cache["price"] = len(state.log)
+    return stamp
+
+
+def _written(
+    step: Step, world: World, state: Trace, ctx: NodeContext, stamp: Stamp
+) -> dict[str, Any]:
+    answers = [interrupt({"seen": len(state.log)}, id=id, response_schema=str) for id in step.asks]
+    if step.fails and stamp not in world.failed:
+        world.failed.add(stamp)
+        raise Flaky(ctx.task_id)
+    price = ctx.cache.get("price", "")
+    line = f"{ctx.task_id}({state.item}) {price} {'; '.join(answers)}"
+    update: dict[str, Any] = {"log": [line], "visits": {ctx.node: 1}, "notes": {ctx.task_id: line}}
+    return update | ({"last": line} if ctx.node == "n0" else {})
+
+
+def _returned(step: Step, nodes: Sequence[Node], update: dict[str, Any]) -> Any:
+    targets = [nodes[target] if target >= 0 else END for target in step.way.targets]
+    if step.way.kind == "goto":
+        return Command(update=update, goto=targets)
+    if step.way.kind == "send":
+        return Command(
+            update=update, goto=[Send(target, {"item": at}) for at, target in enumerate(targets)]
+        )
+    return update
+
+
+def _node(number: int, step: Step, world: World, nodes: list[Node]) -> Node:
+    """Return the node; those it leads to by its own word are in `nodes` behind it already."""
+    own = step.way.kind in ("goto", "send")
+    goto = [nodes[target] if target >= 0 else END for target in step.way.targets] if own else None
+
+    def record(stamp: Stamp) -> int:
+        world.once.append(stamp)
+        return stamp[1]
+
+    def run(state: Trace, ctx: NodeContext) -> Any:
+        stamp = _opened(step, world, state, ctx)
+        if step.once:
+            assert ctx.once("fact", lambda: record(stamp)) == stamp[1]
+        return _returned(step, nodes, _written(step, world, state, ctx, stamp))
+
+    async def arun(state: Trace, ctx: NodeContext) -> Any:
+        stamp = _opened(step, world, state, ctx)
+        await asyncio.sleep(0)
+
+        async def recorded() -> int:
+            return record(stamp)
+
+        if step.once:
+            assert await ctx.once("fact", recorded) == stamp[1]
+        return _returned(step, nodes, _written(step, world, state, ctx, stamp))
+
+    return node(name=f"n{number}", goto=goto)(arun if step.is_async else run)
+
+
+def build(program: Program, world: World) -> Graph:
+    """Return the program's graph; its nodes write what they do into `world`."""
+    steps = program.steps
+    nodes: list[Any] = [None] * len(steps)
+    for number in reversed(range(len(steps))):
+        nodes[number] = _node(number, steps[number], world, nodes)
+
+    def target(number: int) -> Any:
+        return nodes[number] if number >= 0 else END
+
+    items: list[Any] = []
+    reached = {goal for step in steps for goal in step.way.targets if step.way.kind != "loop"}
+    reached |= {step.way.targets[1] for step in steps if step.way.kind == "loop"}
+    reached |= {goal for _, goal in program.joins}
+    items.append(START >> [nodes[at] for at in range(len(steps)) if at not in reached])
+    for at, step in enumerate(steps):
+        goals = step.way.targets
+        match step.way.kind:
+            case "edge":
+                items.append(nodes[at] >> [target(goal) for goal in goals])
+            case "when":
+                first, second = goals
+                items.append(nodes[at] >> when(_even, target(first), otherwise=target(second)))
+            case "branch":
+                mapping = dict(enumerate(map(target, goals)))
+                items.append(nodes[at] >> branch(_chooser(len(goals)), mapping))
+            case "loop":
+                back, on = goals
+                again = _again(f"n{at}")
+                items.append(nodes[at] >> when(again, target(back), otherwise=target(on)))
+    items.extend(
+        join(*(nodes[source] for source in ends)) >> nodes[to] for ends, to in program.joins
+    )
+    graph = Graph(
+        Trace,
+        name="program",
+        max_steps=200,
+        interrupt_before=program.before,
+        interrupt_after=program.after,
+    )
+    return graph.flow(*items)
+
+
+def _even(state: Trace) -> bool:
+    return len(state.log) % 2 == 0
+
+
+def _chooser(size: int) -> Any:
+    return lambda state: len(state.log) % size
+
+
+def _again(name: str) -> Any:
+    return lambda state: state.visits.get(name, 0) < 2
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> Program:
+    """Draw a graph whose runs end."""
+    size = draw(st.integers(1, 5))
+    joins = draw(_joins(size))
+    sources = {source for ends, _ in joins for source in ends}
+    steps = tuple(draw(_steps(at, size, joined=at in sources)) for at in range(size))
+    names = st.sampled_from([f"n{at}" for at in range(size)] + ["*"])
+    return Program(
+        steps=steps,
+        joins=joins,
+        before=draw(st.just(()) | st.tuples(names)),
+        after=draw(st.just(()) | st.tuples(names)),
+        one_by_one=draw(st.booleans()),
+        turns=draw(st.sampled_from([1, 1, 1, 2])),
+    )
+
+
+@st.composite
+def _joins(draw: st.DrawFn, size: int) -> tuple[tuple[tuple[int, ...], int], ...]:
+    if size < 3 or not draw(st.booleans()):
+        return ()
+    goal = draw(st.integers(2, size - 1))
+    sources = draw(st.sets(st.integers(0, goal - 1), min_size=2, max_size=3))
+    return ((tuple(sorted(sources)), goal),)
+
+
+@st.composite
+def _steps(draw: st.DrawFn, at: int, size: int, *, joined: bool) -> Step:
+    asks = st.lists(st.sampled_from(["a", "b", None]), max_size=2)
+    unique = asks.filter(lambda ids: len([id for id in ids if id]) == len({id for id in ids if id}))
+    return Step(
+        asks=tuple(draw(unique)),
+        way=draw(_ways(at, size, joined=joined)),
+        is_async=draw(st.booleans()),
+        caches=draw(st.booleans()),
+        once=draw(st.sampled_from([False, False, True])),
+        fails=draw(st.sampled_from([False, False, False, True])),
+    )
+
+
+@st.composite
+def _ways(draw: st.DrawFn, at: int, size: int, *, joined: bool) -> Way:
+    later = st.sampled_from([*range(at + 1, size), -1])
+    several = st.lists(later, min_size=1, max_size=3, unique=True)
+    kinds = ["edge", "edge", "when", "branch", "loop", "goto"]
+    if at + 1 < size:
+        kinds.append("send")
+    kind = draw(st.sampled_from([*kinds, "none"] if joined else kinds))
+    match kind:
+        case "none":
+            return Way(kind, ())
+        case "when":
+            return Way(kind, (draw(later), draw(later)))
+        case "loop":
+            return Way(kind, (draw(st.integers(0, at)), draw(later)))
+        case "send":
+            return Way(kind, (draw(st.integers(at + 1, size - 1)),) * draw(st.integers(1, 3)))
+        case _:
+            return Way(kind, tuple(draw(several)))

@@ -1,0 +1,149 @@
+"""Every event leaves a position that can be resumed: random graphs, cut after every event."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import aclosing
+from typing import Any
+
+from hypothesis import HealthCheck, given, note, settings
+
+from nbgraph import Graph, InMemoryStateStore, Resume
+from nbgraph.core.events import Event, TaskFinished, decode_events, encode_events
+from nbgraph.core.position import Position, fold
+from nbgraph.core.requests import Continue, Request, Start
+from nbgraph.core.thread import Thread
+from tests.core.programs import Program, Stamp, World, answer_to, build, programs
+
+_SETTINGS = settings(
+    max_examples=60,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+_ENOUGH = 300
+"""More calls than any drawn program needs to end."""
+
+
+def _request(program: Program, position: Position) -> Request:
+    if position.status == "new" or position.status == "completed":
+        return Start({})
+    if not position.pending:
+        return Continue()
+    keys = sorted(position.pending)
+    chosen = keys[:1] if program.one_by_one else keys
+    answers = {key: answer_to(position.pending[key]) for key in chosen}
+    return Resume(answers=answers, partial=True)
+
+
+def _complete(program: Program, events: Sequence[Event], position: Position) -> bool:
+    started = sum(event.type == "run_started" for event in events)
+    return position.status == "completed" and started == program.turns
+
+
+async def _finished(program: Program, thread: Thread) -> Position:
+    """Do what the script says until all turns are over, and return where the thread stands."""
+    for _ in range(_ENOUGH):
+        events = await thread.events()
+        position = fold(events, thread.folding)
+        if _complete(program, events, position):
+            return position
+        async with aclosing(thread.send(_request(program, position))) as happening:
+            async for _ in happening:
+                pass
+    raise AssertionError("the program does not end")
+
+
+async def _cut_store(graph: Graph, events: Sequence[Event]) -> InMemoryStateStore:
+    store = InMemoryStateStore()
+    summary = fold(events, graph.schema).summary(graph.name)
+    await store.append("t", "main", events, expected=0, summary=summary)
+    return store
+
+
+def _stamps(events: Sequence[Event], graph: Graph, kind: Any) -> set[Stamp]:
+    """Return the tasks that have an event of this kind."""
+    position, found = Position(), set[Stamp]()
+    for event in events:
+        if isinstance(event, kind):
+            found.add((event.task_id, len(position.state["log"])))
+        position = fold([event], graph.schema, position)
+    return found
+
+
+def _outcome(position: Position) -> Any:
+    return position.state, position.step, position.status
+
+
+@given(programs())
+@_SETTINGS
+def test_a_log_cut_after_any_event_goes_on_to_the_same_end(program: Program) -> None:
+    asyncio.run(_check_cuts(program))
+
+
+async def _check_cuts(program: Program) -> None:
+    world = World()
+    graph = build(program, world)
+    thread = graph.thread("t", state_store=InMemoryStateStore())
+    whole = _outcome(await _finished(program, thread))
+    events = await thread.events()
+    _check_calls(world)
+    for at in range(1, len(events) + 1):
+        kept = events[:at]
+        again = World()
+        cut = build(program, again)
+        note(f"cut after {at}: {kept[-1].type}")
+        here = cut.thread("t", state_store=await _cut_store(cut, kept))
+        assert _outcome(await _finished(program, here)) == whole
+        assert not _stamps(kept, cut, TaskFinished) & set(again.ran)
+
+
+def _check_calls(world: World) -> None:
+    assert len(world.once) == len(set(world.once)), "ctx.once ran again"
+
+
+@given(programs())
+@_SETTINGS
+def test_a_branch_forked_at_any_event_goes_on_to_the_same_end(program: Program) -> None:
+    asyncio.run(_check_forks(program))
+
+
+async def _check_forks(program: Program) -> None:
+    world = World()
+    graph = build(program, world)
+    store = InMemoryStateStore()
+    thread = graph.thread("t", state_store=store)
+    whole = _outcome(await _finished(program, thread))
+    events = await thread.events()
+    for at in range(1, len(events) + 1):
+        world.ran.clear()
+        branch_id = await graph.fork("t", from_=at, name=f"at-{at}", state_store=store)
+        branch = graph.thread("t", branch_id=branch_id, state_store=store)
+        assert _outcome(await _finished(program, branch)) == whole
+        assert not _stamps(events[:at], graph, TaskFinished) & set(world.ran)
+    assert await thread.events() == events
+
+
+@given(programs())
+@_SETTINGS
+def test_every_position_is_the_fold_of_the_events_before_it_and_json_changes_nothing(
+    program: Program,
+) -> None:
+    asyncio.run(_check_folds(program))
+
+
+async def _check_folds(program: Program) -> None:
+    graph = build(program, World())
+    thread = graph.thread("t", state_store=InMemoryStateStore())
+    live: list[Event] = []
+    last = await _finished(program, thread)
+    live = list(await thread.events())
+    body = encode_events(live)
+    read = decode_events(body, branch_id="main", first=1, where="test")
+    assert read == live
+    for at in range(1, len(live) + 1):
+        position = fold(live[:at], graph.schema)
+        assert await thread.position(at=at) == position
+        assert fold(read[:at], graph.schema) == position
+    assert last == position

@@ -1,0 +1,219 @@
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import ipywidgets
+import pytest
+
+from nbgraph.core.driver import EdgeShape, NodeShape, Shape
+from nbgraph.draw import address
+from nbgraph.draw.static import LIGHT
+from nbgraph.notebook import style
+from nbgraph.notebook.graph_view import GraphView, Keys
+from nbgraph.notebook.routing import serve_while_busy
+
+STATIC = Path(style.__file__).parent / "static"
+
+
+def chain(count: int) -> Shape:
+    nodes = tuple(NodeShape(f"n{i}", f"node {i}") for i in range(count))
+    edges = tuple(EdgeShape(f"n{i}", f"n{i + 1}") for i in range(count - 1))
+    return Shape("chain", nodes, edges, {})
+
+
+@pytest.fixture(autouse=True)
+def no_widget_is_left() -> Iterator[None]:
+    yield
+    ipywidgets.Widget.close_all()
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """Record the custom messages of every widget."""
+    messages: list[dict[str, Any]] = []
+    monkeypatch.setattr(Keys, "send", lambda self, content, buffers=None: messages.append(content))
+    return messages
+
+
+@pytest.fixture
+def states(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """Record the state that every graph view pushes."""
+    pushed: list[object] = []
+    monkeypatch.setattr(GraphView, "send_state", lambda self, key=None: pushed.append(key))
+    return pushed
+
+
+def hear(widget: Keys, **content: object) -> None:
+    widget._handle_custom_msg(content, [])
+
+
+def test_only_what_changed_is_sent(sent: list[dict[str, Any]]):
+    view = GraphView(chain(3))
+    view.show({"n0": "running"}, {"n0": "1 s"})
+    view.show({"n0": "done", "n1": "running"}, {"n0": "2 s"}, {("n0", "n1")})
+    assert sent == [
+        {"kind": "status", "nodes": {"n0": ("running", "1 s", "")}},
+        {
+            "kind": "status",
+            "nodes": {"n0": ("done", "2 s", ""), "n1": ("running", "", "")},
+            "edges": {"0": "taken"},
+        },
+    ]
+
+
+def test_nothing_is_sent_when_nothing_changed(sent: list[dict[str, Any]]):
+    view = GraphView(chain(3))
+    view.show({"n0": "done"}, heading="Superstep 1")
+    sent.clear()
+    view.show({"n0": "done"}, heading="Superstep 1")
+    assert sent == []
+
+
+def test_what_is_gone_goes_back_to_idle(sent: list[dict[str, Any]]):
+    view = GraphView(chain(2))
+    view.show(
+        {"n0": "done"}, {}, {("n0", "n1")}, breakpoints={"n1": "before"}, heading="Superstep 1"
+    )
+    sent.clear()
+    view.show({})
+    assert sent == [
+        {
+            "kind": "status",
+            "nodes": {"n0": ("idle", "", ""), "n1": ("idle", "", "")},
+            "edges": {"0": None},
+            "heading": "",
+        }
+    ]
+
+
+def test_one_change_among_500_nodes_is_a_short_message(
+    sent: list[dict[str, Any]], states: list[object]
+):
+    view = GraphView(chain(500))
+    marks: dict[str, Any] = {f"n{i}": "done" for i in range(400)}
+    view.show(marks, dict.fromkeys(marks, "0.8 s"))
+    states.clear()
+    view.show({**marks, "n400": "running"}, dict.fromkeys(marks, "0.8 s"), {("n399", "n400")})
+    assert len(json.dumps(sent[-1])) < 150
+    assert states == []
+
+
+def test_a_page_that_says_hello_gets_the_status_as_a_whole(sent: list[dict[str, Any]]):
+    view = GraphView(chain(2))
+    view.show({"n0": "waiting"}, heading="Superstep 1", note="1 task")
+    sent.clear()
+    hear(view, kind="hello")
+    assert view.greeted.is_set()
+    assert sent == [
+        {
+            "kind": "status",
+            "full": True,
+            "nodes": {"n0": ("waiting", "", "")},
+            "edges": {},
+            "heading": "Superstep 1",
+            "note": "1 task",
+        }
+    ]
+
+
+def test_a_page_that_restores_the_widget_finds_the_status_in_its_state():
+    view = GraphView(chain(2))
+    view.show({"n0": "waiting"})
+    status = {"nodes": {"n0": ("waiting", "", "")}, "edges": {}, "heading": "", "note": ""}
+    assert view.get_state()["status"] == status
+
+
+def test_an_edge_of_a_skipped_node_is_skipped_unless_it_was_taken(sent: list[dict[str, Any]]):
+    view = GraphView(chain(3))
+    view.show({"n1": "skipped"}, {}, {("n0", "n1")})
+    assert sent[-1]["edges"] == {"0": "taken", "1": "skipped"}
+
+
+def test_a_selected_node_is_called_back_with_its_path():
+    name = "a\x00b"
+    view = GraphView(Shape("g", (NodeShape(name, name),), (), {}))
+    selected: list[str] = []
+    paused: list[str] = []
+    view.on_select(selected.append)
+    view.on_breakpoint(paused.append)
+    hear(view, kind="select", node=address(name))
+    hear(view, kind="select", node="not a node")
+    hear(view, kind="breakpoint", node=address(name))
+    assert (selected, paused) == ([name], [name])
+
+
+def test_lines_are_cut_and_hidden_characters_shown(sent: list[dict[str, Any]]):
+    view = GraphView(chain(1))
+    view.show({}, {"n0": "\u202e" + "x" * 100})
+    assert sent[-1]["nodes"] == {"n0": ("idle", "⟨U+202E⟩xxxxxxxx… +92", "")}
+
+
+def test_a_layout_that_fails_leaves_its_reason(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("nbgraph.draw.layout.find_spec", lambda name: None)
+    monkeypatch.setattr("shutil.which", lambda command: None)
+    view = GraphView(Shape("undrawn", (NodeShape("only", "only"),), (), {}))
+    view.show({"only": "done"})
+    assert view.svg == ""
+    assert view.label.startswith("No picture of the graph: No Graphviz found")
+
+
+def test_a_form_alone_can_move_the_focus_and_speak(sent: list[dict[str, Any]]):
+    keys = Keys()
+    keys.focus_on("nbgraph-form")
+    keys.say("Saved")
+    hear(keys, kind="hello")
+    assert sent == [
+        {"kind": "focus", "to": "nbgraph-form"},
+        {"kind": "say", "text": "Saved"},
+        {"kind": "status", "full": True},
+    ]
+
+
+def test_many_views_share_one_style_sheet():
+    Keys()
+    first = style._made[-1]
+    GraphView(chain(1))
+    assert style._made == [first]
+
+
+def test_a_style_sheet_that_was_closed_is_made_again():
+    Keys()
+    first = style._made[-1]
+    ipywidgets.Widget.close_all()
+    Keys()
+    assert style._made[-1] is not first
+
+
+def test_serving_while_busy_reaches_every_child_and_says_whether_it_can():
+    class Comm:
+        comm_id = "0"
+
+        def _reply_subshell_for(self, data: object, default: object) -> object:
+            return "the shell that published last"
+
+    inner, old = ipywidgets.Label(), ipywidgets.Label()
+    box = ipywidgets.HBox([inner])
+    for widget in (inner, box):
+        widget.comm.__class__ = type("NewComm", (Comm, type(widget.comm)), {})
+    assert serve_while_busy(box)
+    assert inner.comm._reply_subshell_for({}, "asked") == "asked"
+    assert not serve_while_busy(old)
+
+
+def test_the_picture_uses_the_light_theme_of_the_style_sheet():
+    sheet = (STATIC / "nbgraph.css").read_text()
+    light = sheet[: sheet.index("body[")]
+    found = re.findall(r"--nbgraph-([\w-]+): (?:var\([^,]+, )?(#\w+)", light)
+    tokens = {name: value for name, value in found if name in LIGHT}
+    assert tokens.items() <= LIGHT.items()
+    assert LIGHT.keys() - tokens.keys() == {"ink", "ink-2"}
+
+
+def test_only_the_tokens_name_colours():
+    sheets = "".join((STATIC / name).read_text() for name in ("nbgraph.css", "graph_view.css"))
+    parts = re.sub(r"url\('[^']*'\)", "", sheets[sheets.index("/* ground */") :])
+    assert re.findall(r"#[0-9a-fA-F]{3,8}\b|rgba?\(", parts.replace("#000 ", "")) == []  # a mask

@@ -1,0 +1,279 @@
+"""The contract on SQLite, and what a file adds to it: it lasts, it can be busy, it has a size."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import sqlite3
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import nbgraph.stores
+from nbgraph.core.events import SuperstepFinished, TaskFinished, TaskSpec
+from nbgraph.core.store import BranchSummary, StateStore
+from nbgraph.errors import ConcurrentRunError, StateStoreError, StoreBusyError
+from nbgraph.stores import InMemoryStateStore, SQLiteStateStore
+from nbgraph.testing._store_log import append, fork_at, notes, question, refused, seen, summary
+from nbgraph.testing.stores import StoreConformance
+
+
+class TestSQLiteStateStore(StoreConformance):
+    def make_store(self, folder: Path) -> StateStore:
+        return SQLiteStateStore(folder / "threads.db")
+
+
+class TestSQLiteStateStoreInAHurry(StoreConformance):
+    def make_store(self, folder: Path) -> StateStore:
+        return SQLiteStateStore(folder / "threads.db", durability="fast", busy_timeout=5)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "threads.db"
+
+
+@contextmanager
+def held(path: Path) -> Iterator[Callable[[], None]]:
+    """Hold the file as another process would that writes; the value lets go."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield connection.rollback
+    finally:
+        connection.close()
+
+
+def transactions(path: Path) -> int:
+    """Count the transactions in the write-ahead log: each ends with a frame that says so."""
+    log = path.with_name(path.name + "-wal").read_bytes()
+    frames = range(32, len(log), 24 + 4096)
+    return sum(log[frame + 4 : frame + 8] != bytes(4) for frame in frames)
+
+
+def superstep(after: int) -> list[TaskFinished | SuperstepFinished]:
+    message = {"id": "m", "role": "assistant", "content": "x" * 200}
+    update = {"messages": [message]}
+    return [
+        TaskFinished(sequence=after + 1, task_id="1:agent", node="agent", update=update),
+        SuperstepFinished(sequence=after + 2, next=(TaskSpec(task_id="2:agent", node="agent"),)),
+    ]
+
+
+async def fill(store: StateStore, commits: int) -> None:
+    for after in range(0, 2 * commits, 2):
+        await append(store, superstep(after))
+
+
+def closed_size(path: Path, work: Callable[[StateStore], object]) -> int:
+    store = SQLiteStateStore(path, durability="fast")
+    asyncio.run(work(store))
+    store.close()
+    return path.stat().st_size
+
+
+# What a file keeps.
+
+
+def test_a_store_opened_again_shows_the_same(path: Path) -> None:
+    store = SQLiteStateStore(path)
+    asyncio.run(append(store, notes(3), question("t:0", asked=3)))
+    events = notes(2, after=2, branch_id="b")
+    asyncio.run(store.fork(fork_at(2, "b"), events, summary=summary(1, question("x", asked=3))))
+    before = asyncio.run(seen(store))
+    store.close()
+    again = SQLiteStateStore(path)
+    assert asyncio.run(seen(again)) == before
+    again.close()
+
+
+steps = st.tuples(st.integers(0, 5), st.integers(1, 4), st.integers(0, 3), st.floats(0, 1))
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(steps, max_size=15))
+def test_any_history_reads_as_it_does_in_memory(history: list[tuple[int, int, int, float]]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "threads.db"
+        store, memory = SQLiteStateStore(path, durability="fast"), InMemoryStateStore()
+        asyncio.run(_played(store, history))
+        asyncio.run(_played(memory, history))
+        store.close()
+        again = SQLiteStateStore(path)
+        assert asyncio.run(seen(again)) == asyncio.run(seen(memory))
+        again.close()
+
+
+async def _played(store: StateStore, history: list[tuple[int, int, int, float]]) -> None:
+    heads = {"main": 0}
+    for number, (where, events, questions, at) in enumerate(history):
+        branch_id = list(heads)[where % len(heads)]
+        pending = [
+            question(f"t:{key}", asked=heads[branch_id], created_at=number + key / 10)
+            for key in range(questions)
+        ]
+        if where == 5 and heads[branch_id]:
+            parent, branch_id = branch_id, f"b{number}"
+            head = 1 + round(at * (heads[parent] - 1))
+            added = notes(events, after=head, branch_id=branch_id)
+            record = fork_at(head, branch_id, parent=parent)
+            await store.fork(record, added, summary=summary(number, *pending))
+        else:
+            head = heads[branch_id]
+            added = notes(events, after=head, branch_id=branch_id)
+            await append(store, added, *pending, branch_id=branch_id)
+        heads[branch_id] = head + events
+
+
+# Who waits for whom.
+
+
+def test_two_stores_on_one_file_decide_like_one(path: Path) -> None:
+    async def scenario() -> None:
+        one, two = SQLiteStateStore(path), SQLiteStateStore(path)
+        await append(one, notes(1))
+        await append(two, notes(1, after=1))
+        error = await refused(append(one, notes(1, after=1)), ConcurrentRunError)
+        assert (error.expected, error.actual) == (1, 2)
+        assert list(await one.events("t")) == notes(2)
+        await two.delete("t")
+        await append(one, notes(1, text="again"))
+        assert list(await two.events("t")) == notes(1, text="again")
+        await one.aclose()
+        await two.aclose()
+
+    asyncio.run(scenario())
+
+
+def test_a_file_that_stays_busy_is_an_error_and_keeps_nothing(path: Path) -> None:
+    async def scenario() -> None:
+        store = SQLiteStateStore(path, busy_timeout=0.01)
+        await append(store, notes(1))
+        fork = store.fork(fork_at(1, "b"), notes(1, after=1, branch_id="b"), summary=summary())
+        before = await seen(store)
+        with held(path):
+            error = await refused(append(store, notes(1, after=1)), StoreBusyError)
+            assert (error.path, error.waited) == (str(path), 0.01)
+            await refused(fork, StoreBusyError)
+            await refused(store.delete("t"), StoreBusyError)
+            assert await seen(store) == before
+        assert await seen(store) == before
+        await append(store, notes(1, after=1))
+        await store.aclose()
+
+    asyncio.run(scenario())
+
+
+def test_a_busy_file_is_waited_for_while_the_event_loop_goes_on(path: Path) -> None:
+    async def scenario() -> None:
+        store = SQLiteStateStore(path)
+        await append(store, notes(1), thread_id="old")
+        with held(path) as let_go:
+            first = asyncio.create_task(append(store, notes(1), thread_id="0"))
+            for _ in range(100):
+                await asyncio.sleep(0)
+            later = [
+                asyncio.create_task(append(store, notes(1), thread_id=str(number)))
+                for number in range(1, 10)
+            ]
+            assert list(await store.events("old")) == notes(1)
+            assert not first.done()
+            let_go()
+            await asyncio.gather(first, *later)
+        assert len(await store.threads()) == 11
+        await store.aclose()
+
+    asyncio.run(scenario())
+
+
+def test_a_cancelled_append_that_was_not_written_never_is(path: Path) -> None:
+    async def scenario() -> None:
+        store = SQLiteStateStore(path)
+        task = asyncio.create_task(append(store, notes(1), thread_id="cancelled"))
+        other = asyncio.create_task(append(store, notes(1)))
+        await asyncio.sleep(0)
+        task.cancel()
+        await other
+        assert [one.thread_id for one in await store.threads()] == ["t"]
+        await store.aclose()
+
+    asyncio.run(scenario())
+
+
+def test_a_commit_that_the_file_refuses_does_not_hold_up_the_others(path: Path) -> None:
+    async def scenario() -> None:
+        store = SQLiteStateStore(path)
+        store._file._cursor.connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 10_000)
+        big = append(store, notes(1, text="x" * 10_000), thread_id="big")
+        small = [append(store, notes(1), thread_id=str(number)) for number in range(3)]
+        outcomes = await asyncio.gather(*small, big, return_exceptions=True)
+        assert [type(one) for one in outcomes] == [type(None)] * 3 + [StateStoreError]
+        assert {one.thread_id for one in await store.threads()} == {"0", "1", "2"}
+        await store.aclose()
+
+    asyncio.run(scenario())
+
+
+# What it costs.
+
+
+def test_an_append_is_one_transaction(path: Path) -> None:
+    store = SQLiteStateStore(path)
+    before = transactions(path)
+    asyncio.run(fill(store, 50))
+    assert transactions(path) == before + 50
+    store.close()
+
+
+def test_what_one_turn_of_the_loop_appends_is_one_transaction(path: Path) -> None:
+    async def scenario() -> None:
+        for after in range(3):
+            calls = [append(store, notes(1, after=after), thread_id=str(n)) for n in range(100)]
+            await asyncio.gather(*calls)
+
+    store = SQLiteStateStore(path)
+    before = transactions(path)
+    asyncio.run(scenario())
+    assert transactions(path) == before + 3
+    store.close()
+
+
+def test_a_long_log_stays_small_and_grows_evenly(path: Path) -> None:
+    size = closed_size(path, lambda store: fill(store, 2000))
+    assert size <= 1_600_000
+    longer = closed_size(path.with_name("longer.db"), lambda store: fill(store, 4000))
+    assert longer <= 2.05 * size
+
+
+def test_a_fork_costs_its_own_rows_only(path: Path) -> None:
+    size = closed_size(path, lambda store: fill(store, 1000))
+    events = notes(1, after=1000, branch_id="b")
+    described = BranchSummary("graph", "interrupted", 1, (question("x", asked=1001),))
+    forked = closed_size(
+        path, lambda store: store.fork(fork_at(1000, "b"), events, summary=described)
+    )
+    assert forked <= size + 8192
+    connection = sqlite3.connect(path)
+    tables = ("branches", "commits", "questions")
+    counts = [connection.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in tables]
+    connection.close()
+    assert counts == [2, 1001, 1]
+
+
+def test_every_statement_is_constant_text() -> None:
+    folder = Path(nbgraph.stores.__file__).parent
+    built = [
+        f"{file.name}:{call.lineno}"
+        for file in folder.glob("*.py")
+        for call in ast.walk(ast.parse(file.read_text()))
+        if isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Attribute)
+        and call.func.attr in {"execute", "executemany", "executescript"}
+        and not isinstance(call.args[0], (ast.Name, ast.Constant, ast.Subscript))
+    ]
+    assert built == []

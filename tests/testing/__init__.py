@@ -1,0 +1,1 @@
+"""Tests of what nbgraph offers to tests."""
