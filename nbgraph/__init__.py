@@ -21,7 +21,7 @@ from nbgraph.core.schema import BaseState
 from nbgraph.stores.memory import InMemoryStateStore
 
 if TYPE_CHECKING:
-    from nbgraph.draw.drawing import Drawing
+    from nbgraph.drawing.drawing import Drawing
     from nbgraph.notebook.display import draw
     from nbgraph.notebook.compare import compare
     from nbgraph.notebook.form import Form
@@ -67,7 +67,7 @@ __all__ = [
 __version__ = "0.1.0"
 
 _LAZY = {
-    "Drawing": "nbgraph.draw.drawing",
+    "Drawing": "nbgraph.drawing.drawing",
     "Form": "nbgraph.notebook.form",
     "Panel": "nbgraph.notebook.panel",
     "SQLiteStateStore": "nbgraph.stores.sqlite",
@@ -91,7 +91,7 @@ def __dir__() -> list[str]:
 
 def _graph_bundle(graph: Graph, **options: Any) -> dict[str, Any]:
     """Return what a graph shows in a cell; the runtime itself knows no drawing."""
-    from nbgraph.draw.drawing import Drawing
+    from nbgraph.drawing.drawing import Drawing
 
     return Drawing(graph.shape)._repr_mimebundle_(**options)
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import logging
 import threading
 from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from typing import Any
 from uuid import uuid4
 
@@ -46,6 +47,7 @@ from nbgraph.stores import InMemoryStateStore
 
 __all__ = ["Run", "Session", "begin", "driver_for", "open_session"]
 
+_LOGGER = logging.getLogger("nbgraph")
 _HEARTBEAT = 0.05
 """Seconds between looks while awaiting: an idle await is not reached by a kernel interrupt."""
 
@@ -91,8 +93,7 @@ class Run:
 
     async def ended(self) -> None:
         """Wait for its end, whatever that is."""
-        with suppress(asyncio.CancelledError):
-            await asyncio.wait([asyncio.wrap_future(self._future)])
+        await asyncio.gather(asyncio.wrap_future(self._future), return_exceptions=True)
 
     async def _wait(self) -> GraphResult:
         while not self._future.done():  # noqa: ASYNC110 - an idle await misses an interrupt
@@ -298,7 +299,8 @@ class Session:
     def watch(self, callback: Callable[[Snapshot], None]) -> Callable[[], None]:
         """Call `callback` with the snapshot now and after every event; return how to stop that.
 
-        Later calls come on the loop thread: a callback must return at once.
+        Later calls come on the loop thread, before the run's `result()` returns: a callback must
+        return at once. What it raises is logged.
         """
         self._watchers.append(callback)
         callback(self._snapshot)
@@ -410,7 +412,10 @@ class Session:
 
     def _notify(self) -> None:
         for watcher in tuple(self._watchers):
-            call_soon(watcher, self._snapshot)
+            try:
+                watcher(self._snapshot)
+            except Exception:  # noqa: BLE001 - whoever watches must not stop the run
+                _LOGGER.exception("A watcher of thread %r failed", self.thread_id)
 
     def _need(self, capability: Capability) -> None:
         reason = self.driver.capabilities.get(capability, "")

@@ -42,6 +42,14 @@ _SEVERITY: Mapping[Mark, int] = {
     "waiting": 4,
     "failed": 5,
 }
+_PAUSES: Mapping[str, str] = {
+    "interrupt": "waits for an answer",
+    "before": "paused at a breakpoint, before",
+    "after": "paused at a breakpoint, after",
+    "step": "paused after a step",
+    "until": "paused where it was to run to",
+    "pause": "paused",
+}
 _LOG_LIMIT = 200
 _START, _END = "__start__", "__end__"
 

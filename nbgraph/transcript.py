@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from nbgraph.core.events import Interrupt
-from nbgraph.draw import reveal
+from nbgraph.drawing import reveal
 from nbgraph.session import Session
 from nbgraph.snapshot import Mark, Snapshot, Superstep, TaskBar
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 from nbgraph.snapshot import Mark, Progress, Snapshot
 
 __all__ = [
-    "answer_rows",
     "breakpoints",
     "clock",
     "duration",
@@ -137,7 +135,9 @@ def breakpoints(
 
 
 def duration(seconds: float) -> str:
-    """Return a duration as it is read: `12 ms`, `0.8 s`, `2 min 22 s`, `1 h 5 min`."""
+    """Return a duration as it is read: `<1 ms`, `12 ms`, `0.8 s`, `2 min 22 s`, `1 h 5 min`."""
+    if seconds < 0.001:
+        return "<1 ms"
     if seconds < 0.0995:
         return f"{seconds * 1000:.0f} ms"
     if seconds < 9.95:
@@ -173,16 +173,3 @@ def line(mark: Mark, progress: Progress | None) -> str:
             return f"×{progress.visits} · {duration(progress.seconds)}"
         case _:
             return duration(progress.seconds)
-
-
-def answer_rows(answer: Any) -> list[tuple[str, str]]:
-    """Return an answer as rows of name and value, in words."""
-    if isinstance(answer, Mapping):
-        return [(str(name), _value(item)) for name, item in answer.items()]  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType] - JSON
-    return [("answer", _value(answer))]
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, bool):
-        return "Yes" if value else "No"
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

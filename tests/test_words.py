@@ -22,7 +22,7 @@ NAMES_OF_OTHERS = {"BaseState"}
 """Names that the API we are compatible with asks for."""
 
 TOKENS = PACKAGE / "notebook" / "static" / "nbgraph.css"
-STATIC_PICTURE = PACKAGE / "draw" / "static.py"
+STATIC_PICTURE = PACKAGE / "drawing" / "static.py"
 """Has no style sheet beside it, so it carries its colours."""
 COLOUR = re.compile(
     r"(?<![\w&])#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})\b|\b(?:rgb|hsl|hwb|lab|lch)a?\(",

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, PydanticUserError, TypeAdapter, Vali
 from pydantic_core import from_json
 
 from nbgraph.core.reducers import Reducer, add, checked_reducer, merge_dict
-from nbgraph.core.values import plain_copy, same
+from nbgraph.core.values import fresh, plain_copy, same
 from nbgraph.errors import GraphConfigError, GraphExecutionError, StateStoreError, StateUpdateError
 
 __all__ = ["Field"]
@@ -54,6 +54,10 @@ class Field:
         except ValidationError as error:
             raise StateUpdateError(f"{where} does not fit: {_first_problem(error)}") from error
         return plain_copy(checked, where) if self._plain else _round_trip(adapter, checked, where)
+
+    def shown(self, value: Any) -> Any:
+        """Return a value that stands in a state as JSON; it was checked when it was written."""
+        return fresh(value) if self._plain else from_json(self.delta.dump_json(value))
 
     def decode(self, value: Any) -> Any:
         """Return a kept JSON value as the field's Python value."""

@@ -99,6 +99,8 @@ class Graph(ThreadQueries):
             raise GraphConfigError("A graph's name needs something in it")
         if max_steps < 1:
             raise GraphConfigError(f"max_steps is 1 or more, got {max_steps!r}")
+        if timeout is not None and not timeout > 0:
+            raise GraphConfigError(f"timeout is a number of seconds above 0, got {timeout!r}")
         self.name = name
         self.max_steps = max_steps
         self.timeout = timeout

@@ -15,7 +15,7 @@ __all__ = ["Json", "NotJsonError", "is_array", "is_object", "pointer", "to_json"
 Json = Any
 """A JSON value: None, bool, int, float, str, list or dict with str keys."""
 
-_MAX_DEPTH = 200
+_MAX_DEPTH = 150
 _MAX_BITS = 14_000  # CPython refuses to read back an int of more than 4,300 digits
 _MAX_PROBLEMS = 20
 
@@ -62,7 +62,7 @@ def to_json(value: Any, *, where: str) -> Json:
     ------
     NotJsonError
         For NaN and infinity, lone surrogates, keys that become one, secrets, unknown objects,
-        cycles and a depth over 200. `where` says in the message what the value is.
+        cycles and a depth over 150. `where` says in the message what the value is.
     """
     walk = _Walk()
     result = walk.value(value, ())

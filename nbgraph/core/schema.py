@@ -106,14 +106,19 @@ class StateSchema:
         return Update(values, tuple(values))
 
     def _encoded_defaults(self) -> dict[str, Any]:
+        return {
+            name: self.fields[name].encode(default, f"default of {name}", whole=True)
+            for name, default in self._defaults().items()
+        }
+
+    def _defaults(self) -> dict[str, Any]:
         if not self.is_model:
             return {}
-        found: dict[str, Any] = {}
-        for name, info in self.state_type.model_fields.items():
-            default = info.get_default(call_default_factory=True)
-            if default is not PydanticUndefined:
-                found[name] = self.fields[name].encode(default, f"default of {name}", whole=True)
-        return found
+        found = {
+            name: info.get_default(call_default_factory=True)
+            for name, info in self.state_type.model_fields.items()
+        }
+        return {name: value for name, value in found.items() if value is not PydanticUndefined}
 
     def _required(self) -> Sequence[str]:
         if self.is_model:
@@ -195,21 +200,25 @@ class StateSchema:
     def to_json(self, state: Mapping[str, Any]) -> dict[str, Any]:
         """Return the state as JSON."""
         return {
-            name: self.fields.get(name, _OPEN).encode(value, f"field {name!r}", whole=True)
-            for name, value in state.items()
+            name: self.fields.get(name, _OPEN).shown(value) for name, value in state.items()
         }
 
-    def view(self, state: Mapping[str, Any], payload: Mapping[str, Any] | None = None) -> Any:
-        """Return what a node is given: an own copy of the state, with `payload` laid over it."""
-        values = self.laid(state, payload)
+    def view(self, state: Mapping[str, Any]) -> Any:
+        """Return what a node is given: an own copy of the state."""
+        values = self.laid(state)
         if self._views is not None:
             return self._views.view(values)
         return {name: fresh(value) for name, value in values.items()}
 
     def laid(
-        self, state: Mapping[str, Any], payload: Mapping[str, Any] | None
+        self, state: Mapping[str, Any], payload: Mapping[str, Any] | None = None
     ) -> Mapping[str, Any]:
-        """Return the state's values with a task's JSON `payload` over them."""
+        """Return the state's values with a task's JSON `payload` over them.
+
+        A field that the schema has got since the thread was started has its default.
+        """
+        if self.is_model and len(state) < len(self.fields):
+            state = {**self._defaults(), **state}
         if not payload:
             return state
         over = {name: self.fields.get(name, _OPEN).decode(item) for name, item in payload.items()}

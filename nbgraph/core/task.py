@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +25,7 @@ from nbgraph.core.node import Node
 from nbgraph.core.schema import StateSchema
 from nbgraph.core.superstep import read_result
 from nbgraph.core.workers import call_in_worker
-from nbgraph.errors import NodeTimeoutError
+from nbgraph.errors import GraphExecutionError, NodeTimeoutError
 
 __all__ = ["Outcome", "TaskCall", "described", "run_task"]
 
@@ -79,7 +79,7 @@ async def run_task(call: TaskCall) -> Outcome:
     except asyncio.CancelledError as error:
         if _is_cancelled():
             raise
-        return _failed(call, error)
+        return _failed(call, _own_cancellation(name, error))
     except BaseExceptionGroup as group:
         pauses, others = group.split(GraphInterrupt)
         if pauses is None or others is not None:
@@ -112,6 +112,13 @@ def _is_cancelled() -> bool:
     """Return whether the run cancels this task; a node may raise CancelledError of its own."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
+
+
+def _own_cancellation(name: str, cause: BaseException) -> GraphExecutionError:
+    """Return an error that nobody takes for the end of a task that somebody cancelled."""
+    error = GraphExecutionError(f"Node {name!r} raised CancelledError, and nobody cancelled it")
+    error.__cause__ = cause
+    return error
 
 
 def _leaves(group: BaseExceptionGroup[GraphInterrupt]) -> Iterator[GraphInterrupt]:
@@ -162,28 +169,18 @@ async def _timed(call: TaskCall) -> Any:
 
 async def _called(call: TaskCall) -> Any:
     if call.node.is_async:
-        given = call.schema.view(call.state, call.task.payload)
+        before = call.schema.laid(call.state, call.task.payload)
+        given = call.schema.view(before)
         with bound(call.frame):
             returned = await call.node.call(given, call.context)
-        return _read(call, returned, given)
+        return read_result(call.node, returned, given, before, call.schema)
     return await call_in_worker(lambda: _called_sync(call))
 
 
 def _called_sync(call: TaskCall) -> Any:
-    given = call.schema.view(call.state, call.task.payload)
-    with bound(call.frame):
-        returned = _stopped(lambda: call.node.call(given, call.context))
-    return _read(call, returned, given)
-
-
-def _stopped(function: Callable[[], Any]) -> Any:
-    """Call a function; a StopIteration, which no future can carry, comes out as a RuntimeError."""
-    try:
-        return function()
-    except StopIteration as error:
-        raise RuntimeError(f"the node raised StopIteration({error.value!r})") from error
-
-
-def _read(call: TaskCall, returned: Any, given: Any) -> Any:
     before = call.schema.laid(call.state, call.task.payload)
+    given = call.schema.view(before)
+    with bound(call.frame):
+        returned = call.node.call(given, call.context)
     return read_result(call.node, returned, given, before, call.schema)
+

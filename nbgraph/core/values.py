@@ -13,7 +13,7 @@ from nbgraph.errors import StateStoreError
 
 __all__ = ["DEPTH_LIMIT", "IMMUTABLE", "fresh", "plain_copy", "same"]
 
-DEPTH_LIMIT = 200
+DEPTH_LIMIT = 150
 """How deep a kept value may be nested."""
 _DIGIT_LIMIT = 4300
 _BIT_LIMIT = int(_DIGIT_LIMIT * math.log2(10))

@@ -27,7 +27,7 @@ class _Call:
 
     function: Callable[[], Any]
     context: Context
-    future: asyncio.Future[Any]
+    future: asyncio.Future[None]
     outbox: _Outbox
     result: Any = None
     error: BaseException | None = None
@@ -40,12 +40,8 @@ class _Call:
         self.outbox.put(self)
 
     def settle(self) -> None:
-        if self.future.done():
-            return
-        if self.error is None:
-            self.future.set_result(self.result)
-        else:
-            self.future.set_exception(self.error)
+        if not self.future.done():
+            self.future.set_result(None)
 
 
 @dataclass(slots=True)
@@ -140,12 +136,15 @@ def waiting() -> AbstractContextManager[None]:
     return _workers.waiting()
 
 
-def call_in_worker(function: Callable[[], T]) -> asyncio.Future[T]:
+async def call_in_worker(function: Callable[[], T]) -> T:
     """Call a blocking function in a worker thread, in a copy of the caller's context."""
     loop = asyncio.get_running_loop()
-    future: asyncio.Future[T] = loop.create_future()
     outbox = _outboxes.get(loop)
     if outbox is None:
         outbox = _outboxes[loop] = _Outbox()
-    _workers.submit(_Call(function, copy_context(), future, outbox))
-    return future
+    call = _Call(function, copy_context(), loop.create_future(), outbox)
+    _workers.submit(call)
+    await call.future
+    if call.error is not None:  # not set on the future: that changes some errors on their way
+        raise call.error
+    return call.result

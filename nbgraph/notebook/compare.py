@@ -13,7 +13,7 @@ from nbgraph.core.loop import run_sync
 from nbgraph.notebook.display import static_bundle, unattended
 from nbgraph.notebook.graph_view import GraphView
 from nbgraph.notebook.painter import Painter
-from nbgraph.notebook.parts import classed, column, grid, mark, row, text
+from nbgraph.notebook.parts import classed, column, mark, row, text
 from nbgraph.notebook.records import record_card
 from nbgraph.session import Session
 
@@ -135,17 +135,16 @@ def state_table(session_a: Session, session_b: Session) -> ipywidgets.VBox:
         "nbgraph-row",
     )
     names = ["", "path", session_a.branch_id, session_b.branch_id]
-    cells = [text(name, "nbgraph-2nd") for name in names]
-    for item in found.differences:
-        cells += _row(item)
-    return column([title, grid(cells, "nbgraph-diff")])
+    head = row([text(name, "nbgraph-2nd") for name in names], "hd")
+    rows = [_row(item) for item in found.differences]
+    return column([title, column([head, *rows], "nbgraph-diff", "two")])
 
 
-def _row(item: Difference) -> list[ipywidgets.Label]:
-    css = _CLASSES[item.sign]
+def _row(item: Difference) -> ipywidgets.HBox:
     first = "not there" if item.sign == "+" else _shown(item.first)
     second = "not there" if item.sign == "-" else _shown(item.second)
-    return [text(each, css) for each in (_SIGNS[item.sign], item.path, first, second)]
+    cells = [text(_SIGNS[item.sign], "sign"), *map(text, (item.path, first, second))]
+    return row(cells, _CLASSES[item.sign])
 
 
 def _shown(value: Any) -> str:

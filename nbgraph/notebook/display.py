@@ -5,19 +5,21 @@ from __future__ import annotations
 import base64
 import html
 import os
+import sys
 from typing import Any
 
 from IPython.core.getipython import get_ipython
+from IPython.display import display
 
 from nbgraph import words
 from nbgraph.core.driver import Shape
 from nbgraph.core.graph import Graph
-from nbgraph.draw import Drawing, picture
+from nbgraph.drawing import Drawing, picture
 from nbgraph.errors import DrawingError, GraphConfigError
 from nbgraph.session import Session
 from nbgraph.transcript import transcript
 
-__all__ = ["draw", "in_kernel", "static_bundle", "unattended"]
+__all__ = ["draw", "in_kernel", "show_static", "static_bundle", "unattended"]
 
 
 def draw(app: Any) -> Drawing:
@@ -49,8 +51,8 @@ def _shape(app: Any) -> Shape:
 def static_bundle(session: Session) -> dict[str, str]:
     """Return what stays of a thread in a saved notebook, by mime type.
 
-    The picture is one `<img>` with the drawing inside, which an untrusted notebook shows too; the
-    text beside it has no times, so that it can be compared.
+    The picture is one `<img>` with the drawing inside, which an untrusted notebook shows too. The
+    text beside it has no times, and unattended the picture has none either: both can be compared.
     """
     text = transcript(session)
     try:
@@ -66,13 +68,21 @@ def static_bundle(session: Session) -> dict[str, str]:
 
 def _image(session: Session) -> str:
     snapshot = session.snapshot
-    lines = {
-        path: words.line(mark, snapshot.progress.get(path)) for path, mark in snapshot.marks.items()
-    }
+    timed = {} if unattended() else snapshot.progress
+    lines = {path: words.line(mark, timed.get(path)) for path, mark in snapshot.marks.items()}
     svg = picture(session.driver.shape, snapshot.marks, lines, taken=snapshot.taken)
     data = base64.b64encode(svg.encode()).decode()
     alt = html.escape(f"{session.driver.shape.name}: {snapshot.status}", quote=True)
     return f'<img alt="{alt}" src="data:image/svg+xml;base64,{data}">'
+
+
+def show_static(session: Session) -> None:
+    """Show what stays of a thread: in a notebook as picture and text, elsewhere as text."""
+    bundle = static_bundle(session)
+    if in_kernel():
+        display(bundle, raw=True)
+    else:
+        sys.stdout.write(bundle["text/plain"] + "\n")
 
 
 def in_kernel() -> bool:

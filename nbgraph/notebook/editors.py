@@ -186,7 +186,7 @@ class _PickEditor(Editor):
     def __init__(self, field: Field, changed: Changed, entries: list[tuple[str, Raw]]) -> None:
         self._raws = [raw for _, raw in entries]
         labels = [text for text, _ in entries]
-        self._is_list = len(entries) > _FEW + 1
+        self._is_list = _is_list(field)
         if self._is_list:
             self._raws.insert(0, UNSET)
             labels.insert(0, "choose…")
@@ -210,6 +210,10 @@ class _PickEditor(Editor):
         self._control.disabled = locked
 
 
+def _is_list(field: Field) -> bool:
+    return isinstance(field, ChoiceField) and len(field.options) > _FEW
+
+
 def _equal(one: Raw, other: Raw) -> bool:
     return type(one) is type(other) and one == other
 
@@ -224,7 +228,7 @@ def _entries(field: BooleanField | ChoiceField) -> list[tuple[str, Raw]]:
             assert_never(field)
     if field.nullable:
         entries.append((_NO_VALUE, None))
-    if not field.required and len(entries) <= _FEW + 1:
+    if not field.required and not _is_list(field):
         entries.append(("not set", UNSET))
     return entries
 

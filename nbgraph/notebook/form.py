@@ -342,6 +342,19 @@ class Form(ipywidgets.VBox):
         rows = answer_rows(self._asked.field, answer)
         self._box.children = (record(self._asked.interrupt, rows, by, at),)
 
+    def close(self) -> None:
+        """Close the form with all its parts, which the kernel would keep otherwise."""
+        inner = list(_within(self))
+        super().close()
+        for part in inner:
+            part.close()
+
+
+def _within(widget: Any) -> Iterator[ipywidgets.Widget]:
+    for child in getattr(widget, "children", ()):
+        yield child
+        yield from _within(child)
+
 
 def _field(schema: dict[str, Json] | None) -> Field:
     return TextField(multiline=True) if schema is None else read(schema)

@@ -12,7 +12,7 @@ import anywidget
 import traitlets
 
 from nbgraph.core.driver import Shape
-from nbgraph.draw import (
+from nbgraph.drawing import (
     BADGES,
     BREAKPOINT,
     WORDS,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ipywidgets
 
-from nbgraph.draw.labels import reveal
+from nbgraph.drawing.labels import reveal
 from nbgraph.forms import Field
 
 __all__ = ["described", "escaped", "label", "set_text", "visible"]

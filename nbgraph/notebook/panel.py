@@ -18,25 +18,15 @@ from nbgraph.notebook.form import Form
 from nbgraph.notebook.graph_view import GraphView
 from nbgraph.notebook.log_view import LogView
 from nbgraph.notebook.painter import Painter
-from nbgraph.notebook.parts import classed, column, mark, row, text
+from nbgraph.notebook.parts import classed, column, row, text
 from nbgraph.notebook.records import failure_card, record_card, result_card
 from nbgraph.notebook.routing import serve_while_busy
 from nbgraph.notebook.timeline import Timeline
 from nbgraph.notebook.toolbar import Toolbar
 from nbgraph.session import Run, Session, begin, open_session
-from nbgraph.snapshot import Mark, Snapshot
+from nbgraph.snapshot import Snapshot
 
 __all__ = ["Panel"]
-
-_LEGEND: tuple[tuple[Mark, str], ...] = (
-    ("idle", "not yet"),
-    ("running", "running"),
-    ("done", "done"),
-    ("waiting", "waiting for you"),
-    ("failed", "failed"),
-    ("skipped", "skipped"),
-)
-
 
 class Panel(ipywidgets.VBox):
     """Shows a thread of a graph, and lets a person run, answer and fork it.
@@ -109,11 +99,11 @@ class Panel(ipywidgets.VBox):
         self._main = column([], "nbgraph-main")
         self._timeline = Timeline(session)
         self._log = LogView()
-        self._compare = column([], "nbgraph-section", "nbgraph-compare")
+        self._comparison = column([], "nbgraph-section", "nbgraph-compare")
         self._branches = branches(session)
-        side = column([self._graph, _legend()], "nbgraph-side")
+        side = column([self._graph], "nbgraph-side")
         body = row([side, self._main], "nbgraph-body")
-        parts = [self._toolbar, body, self._timeline, self._compare, self._log]
+        parts = [self._toolbar, body, self._timeline, self._comparison, self._log]
         if session.notice:
             parts.append(text(session.notice, "nbgraph-why"))
         self.children = (column(parts, "nbgraph-panel"),)
@@ -199,7 +189,10 @@ class Panel(ipywidgets.VBox):
         for place, question in wanted.items():
             if place not in self._forms:
                 self._forms[place] = Form.for_interrupt(
-                    question, self._submitted(place), thread_id=self.session.thread_id
+                    question,
+                    self._submitted(place),
+                    thread_id=self.session.thread_id,
+                    keys=self._graph,
                 )
         return [self._forms[place] for place in wanted]
 
@@ -216,7 +209,7 @@ class Panel(ipywidgets.VBox):
         """Say why an answer was not recorded, and let it be submitted again if it still can."""
         form = self._forms.get(place)
         if form is not None and isinstance(error, ResumeError | StateStoreError):
-            form.refuse(error)
+            form.enable()
             self._toolbar.say(str(error))
 
     def _start_form(self, snapshot: Snapshot) -> list[ipywidgets.Widget]:
@@ -239,11 +232,13 @@ class Panel(ipywidgets.VBox):
     def _show_compare(self, snapshot: Snapshot) -> None:
         other = self._other
         if other is None or other.branch_id == self.session.branch_id:
+            self._comparison.layout.display = "none"
             return
+        self._comparison.layout.display = None
         shown = self.session.state, other.state
         if shown != self._compared:
             self._compared = shown
-            self._compare.children = (state_table(other, self.session),)
+            self._comparison.children = (state_table(other, self.session),)
 
     def _record(self, record: Answered) -> ipywidgets.Widget:
         made = self._records.get(record.sequence)
@@ -311,12 +306,3 @@ def _fork_point(snapshot: Snapshot) -> int | None:
     if snapshot.pending or not snapshot.records:
         return None
     return snapshot.records[-1].sequence - 1
-
-
-def _legend() -> ipywidgets.HBox:
-    return row(
-        [row([mark(name), text(word)], "nbgraph-legend-item") for name, word in _LEGEND],
-        "nbgraph-legend",
-    )
-
-

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from nbgraph.core.graph import GraphResult
 from nbgraph.core.store import StateStore
 from nbgraph.errors import ResumeError
-from nbgraph.notebook.display import in_kernel, static_bundle, unattended
+from nbgraph.notebook.display import in_kernel, show_static, static_bundle, unattended
 from nbgraph.notebook.panel import Panel
 from nbgraph.session import Session, begin, open_session
 from nbgraph.snapshot import Snapshot
@@ -160,7 +160,7 @@ def _unwatched(
     try:
         result = session.finish(answers)
     finally:
-        display(static_bundle(session), raw=True)
+        show_static(session)
     return _Ended(session, result)
 
 

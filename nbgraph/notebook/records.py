@@ -10,6 +10,7 @@ import ipywidgets
 
 from nbgraph import words
 from nbgraph.core.position import Answered
+from nbgraph.forms import answer_rows, read, value_words
 from nbgraph.notebook.parts import button, classed, column, grid, mark, row, text
 from nbgraph.snapshot import Snapshot
 
@@ -32,10 +33,17 @@ def record_card(record: Answered, again: Callable[[], object] | None) -> ipywidg
     parts: list[ipywidgets.Widget] = [head]
     if asked.message:
         parts.append(text(asked.message, "nbgraph-text"))
-    parts.append(table(words.answer_rows(record.answer)))
+    parts.append(table(_answer_rows(record)))
     if again is not None:
         parts.append(row([button("Answer differently", again, "nbgraph-again", "quiet")]))
     return column(parts, "nbgraph-record")
+
+
+def _answer_rows(record: Answered) -> list[tuple[str, str]]:
+    schema = record.interrupt.response_schema
+    if schema is None:
+        return [("answer", value_words(record.answer))]
+    return answer_rows(read(schema), record.answer)
 
 
 def failure_card(snapshot: Snapshot, retry: Callable[[], object]) -> ipywidgets.VBox | None:
@@ -49,11 +57,11 @@ def failure_card(snapshot: Snapshot, retry: Callable[[], object]) -> ipywidgets.
     kept = [task.node for task in snapshot.position.tasks if task.task_id in snapshot.position.finished]
     note = f"{', '.join(kept)} is done and is kept." if kept else "What is recorded is kept."
     trace = "\n".join(item.error.traceback for item in failed) or failure.error.traceback
-    shown = classed(ipywidgets.Textarea(value=trace, disabled=True, rows=10), "nbgraph-trace")
+    shown = text(trace, "nbgraph-trace")
     folded = ipywidgets.Accordion([shown], titles=("Traceback",), selected_index=None)
     actions = row([button("Retry", retry, "nbgraph-retry", "primary")], "nbgraph-actions")
     head = row([mark("failed"), text(title, "nbgraph-strong", "nbgraph-text")], "nbgraph-head")
-    return column([head, text(note), folded, actions], "nbgraph-banner", "is-failed")
+    return column([head, text(note), folded, actions], "nbgraph-banner", "failed")
 
 
 def result_card(state: Mapping[str, Any]) -> ipywidgets.VBox:

@@ -60,13 +60,15 @@ class Toolbar(ipywidgets.VBox):
         self._mark = mark("idle")
         self._status = text("")
         self._chip = row([self._mark, self._status], "nbgraph-chip", "nbgraph-status")
-        self._thread = text(session.thread_id, "nbgraph-chip", "nbgraph-thread")
-        self._branch = classed(
-            ipywidgets.Dropdown(description="branch"), "nbgraph-chip", "nbgraph-branch"
+        self._thread = row(
+            [text("thread", "nbgraph-2nd", "nbgraph-hide-s"), text(session.thread_id, "nbgraph-mono")],
+            "nbgraph-chip",
         )
+        self._only = text(session.branch_id, "nbgraph-chip", "nbgraph-hide-s")
+        self._branch = classed(ipywidgets.Dropdown(tooltip="Branch"), "nbgraph-branch")
         self._branch.observe(self._chosen, "value")
         self._bar = row(
-            [*self._buttons.values(), spacer(), self._thread, self._branch, self._chip],
+            [*self._buttons.values(), spacer(), self._thread, self._only, self._branch, self._chip],
             "nbgraph-toolbar",
         )
         self._why = text("", "nbgraph-why")
@@ -111,6 +113,8 @@ class Toolbar(ipywidgets.VBox):
             set_class(self._chip, f"is-{each}", on=each == name)
 
     def _show_branches(self, branch_id: str, branches: tuple[str, ...]) -> None:
+        self._branch.layout.display = None if len(branches) > 1 else "none"
+        self._only.layout.display = "none" if len(branches) > 1 else None
         self._branch.unobserve(self._chosen, "value")
         options = tuple((visible(name), name) for name in branches)
         if self._branch.options != options:

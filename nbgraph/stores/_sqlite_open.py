@@ -26,9 +26,8 @@ _Result = TypeVar("_Result")
 _APPLICATION_ID = 0x6E626772
 _SCHEMA_VERSION = 1
 
-_SCHEMA = (
-    """
-    CREATE TABLE branches (
+_TABLES = (
+    """CREATE TABLE branches (
         id INTEGER PRIMARY KEY,
         thread TEXT NOT NULL,
         name TEXT NOT NULL,
@@ -44,18 +43,14 @@ _SCHEMA = (
         updated_at REAL NOT NULL DEFAULT 0,
         checksum INTEGER NOT NULL DEFAULT 0,
         UNIQUE (thread, name)
-    )
-    """,
-    """
-    CREATE TABLE commits (
+    )""",
+    """CREATE TABLE commits (
         place INTEGER PRIMARY KEY,
         count INTEGER NOT NULL,
         checksum INTEGER NOT NULL,
         body TEXT NOT NULL
-    )
-    """,
-    """
-    CREATE TABLE questions (
+    )""",
+    """CREATE TABLE questions (
         id INTEGER PRIMARY KEY,
         branch INTEGER NOT NULL,
         key TEXT NOT NULL,
@@ -64,12 +59,13 @@ _SCHEMA = (
         checksum INTEGER NOT NULL,
         body TEXT NOT NULL,
         UNIQUE (branch, key, asked)
-    )
-    """,
+    )""",
     "CREATE INDEX questions_by_age ON questions (created_at)",
-    "PRAGMA application_id = 1851942770",
-    "PRAGMA user_version = 1",
 )
+
+_MARKS = ("PRAGMA application_id = 1851942770", "PRAGMA user_version = 1")
+
+_FIND_TABLES = "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL"
 
 _SYNCHRONOUS: dict[Durability, str] = {
     "full": "PRAGMA synchronous = FULL",
@@ -165,6 +161,9 @@ def _connected(path: Path, durability: Durability) -> sqlite3.Connection:
 
 
 def _require_sound(cursor: sqlite3.Cursor, path: Path) -> None:
+    tables = {sql for (sql,) in cursor.execute(_FIND_TABLES)}
+    if not tables.issuperset(_TABLES):
+        raise DamagedStoreError(f"The state store {str(path)!r}", "its tables are not as made")
     for check in _CHECKS:
         (found,) = cursor.execute(check).fetchone()
         if found != "ok":
@@ -177,7 +176,7 @@ def _has_tables(cursor: sqlite3.Cursor) -> bool:
 
 def _make_tables(cursor: sqlite3.Cursor) -> None:
     if not _has_tables(cursor):  # another process may have made them since
-        for statement in _SCHEMA:
+        for statement in (*_TABLES, *_MARKS):
             cursor.execute(statement)
 
 

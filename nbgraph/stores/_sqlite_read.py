@@ -109,7 +109,7 @@ def read_log(
 def _require_end(cursor: Cursor, branch: Branch) -> None:
     begin = place_of(branch.id, 0)
     last, count = cursor.execute(_FIND_END, (begin, place_of(branch.id + 1, 0) - 1)).fetchone()
-    if last is None or last - begin + count - 1 != branch.head:
+    if last is None or count != branch.head - (last - begin) + 1:
         place = where(branch.thread, branch.name, branch.head)
         raise DamagedStoreError(place, "the log does not end there")
 

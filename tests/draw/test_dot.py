@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from nbgraph.draw import dot
+from nbgraph.drawing import dot
 
 from .shapes import HOSTILE, chain, refund
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from nbgraph.draw import Drawing, describe, dot, mermaid, picture
+from nbgraph.drawing import Drawing, describe, dot, mermaid, picture
 from nbgraph.errors import DrawingError
 
 from .shapes import HOSTILE, chain, refund
@@ -88,7 +88,7 @@ def test_a_drawing_shows_itself_as_picture_and_text():
 
 
 def test_a_failed_layout_leaves_the_text_and_the_reason(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("nbgraph.draw.layout.find_spec", lambda name: None)
+    monkeypatch.setattr("nbgraph.drawing.layout.find_spec", lambda name: None)
     monkeypatch.setattr("shutil.which", lambda command: None)
     bundle = Drawing(chain("not drawn before"))._repr_mimebundle_()
     assert list(bundle) == ["text/plain"]

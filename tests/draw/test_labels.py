@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nbgraph.draw import address, cut, reveal
+from nbgraph.drawing import address, cut, reveal
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import re
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-from nbgraph.draw import picture
+from nbgraph.drawing import picture
 
 from .shapes import HOSTILE, chain, refund
 

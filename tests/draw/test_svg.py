@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nbgraph.core.driver import EdgeShape, NodeShape, Shape
-from nbgraph.draw import address, cut, layout, reveal, svg
+from nbgraph.drawing import address, cut, layout, reveal, svg
 from nbgraph.errors import DrawingError
 
 from .shapes import HOSTILE, chain, refund, tree
@@ -46,7 +46,7 @@ def layouts(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
         made.append(small)
         return real(source, small=small)
 
-    monkeypatch.setattr(import_module("nbgraph.draw.svg"), "lay_out", recorded)
+    monkeypatch.setattr(import_module("nbgraph.drawing.svg"), "lay_out", recorded)
     return made
 
 
@@ -185,7 +185,7 @@ def test_only_font_warnings_are_kept_from_stderr(capfd: pytest.CaptureFixture[st
 def test_a_first_drawing_writes_nothing_to_stderr():
     program = (
         "from nbgraph.core.driver import NodeShape, Shape\n"
-        "from nbgraph.draw import svg\n"
+        "from nbgraph.drawing import svg\n"
         "svg(Shape('g', (NodeShape('a', 'a'),), (), {}))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)

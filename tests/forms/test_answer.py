@@ -145,7 +145,8 @@ def test_a_value_that_its_field_cannot_show_is_kept_as_it_is(schema: Any, value:
 
 # --- every schema of the subset ---------------------------------------------------------------
 
-scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, width=32)
+numbers = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+scalars = st.none() | st.booleans() | numbers
 values = st.recursive(
     scalars | st.text(max_size=8),
     lambda inner: (
@@ -228,7 +229,7 @@ def answers_to(draw: st.DrawFn, schema: Any) -> Json:
 OF_TYPE = {
     "boolean": st.booleans(),
     "integer": st.integers() | st.integers(-3, 8),
-    "number": st.floats(allow_nan=False, allow_infinity=False) | st.integers(),
+    "number": numbers,
     "string": st.text(max_size=5) | st.sampled_from(["2026-11-29", "1.50", "abc"]),
     "null": st.none(),
 }
@@ -236,6 +237,13 @@ OF_TYPE = {
 
 def text_of(value: Json) -> str:
     return json.dumps(value, sort_keys=True)
+
+
+def holds(value: Json, given: Json) -> bool:
+    """Whether all that was given is there; what can only be so (a const, `{}`) may be added."""
+    if isinstance(given, dict) and isinstance(value, dict):
+        return all(name in value and holds(value[name], given[name]) for name in given)
+    return text_of(value) == text_of(given)
 
 
 @settings(max_examples=400, deadline=None)
@@ -246,7 +254,7 @@ def test_value_to_input_to_value_is_equal_with_equal_types(data: st.DataObject) 
     field = read(schema)
     reading = answer_of(field, inputs_of(field, value))
     if problems_of(schema, value):
-        assert reading.missing or text_of(reading.value) == text_of(value)
+        assert reading.missing or holds(reading.value, value)
     else:
         assert reading.errors == {}
         assert text_of(reading.value) == text_of(value)

@@ -10,8 +10,8 @@ import ipywidgets
 import pytest
 
 from nbgraph.core.driver import EdgeShape, NodeShape, Shape
-from nbgraph.draw import address
-from nbgraph.draw.static import LIGHT
+from nbgraph.drawing import address
+from nbgraph.drawing.static import LIGHT
 from nbgraph.notebook import style
 from nbgraph.notebook.graph_view import GraphView, Keys
 from nbgraph.notebook.routing import serve_while_busy
@@ -153,7 +153,7 @@ def test_lines_are_cut_and_hidden_characters_shown(sent: list[dict[str, Any]]):
 
 
 def test_a_layout_that_fails_leaves_its_reason(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("nbgraph.draw.layout.find_spec", lambda name: None)
+    monkeypatch.setattr("nbgraph.drawing.layout.find_spec", lambda name: None)
     monkeypatch.setattr("shutil.which", lambda command: None)
     view = GraphView(Shape("undrawn", (NodeShape("only", "only"),), (), {}))
     view.show({"only": "done"})

@@ -146,6 +146,14 @@ def test_a_foreign_row_is_refused_though_its_checksum_fits(path: Path, body: str
     assert read(path, upto=57) == notes(57)
 
 
+def test_changed_tables_are_found(path: Path) -> None:
+    path.write_bytes(
+        path.read_bytes().replace(b"id INTEGER PRIMARY KEY", b"id INTEGER qRIMARY KEY")
+    )
+    with pytest.raises(DamagedStoreError, match="its tables are not as made"):
+        SQLiteStateStore(path)
+
+
 def test_bytes_overwritten_anywhere_never_change_what_is_read(path: Path) -> None:
     content, chance = path.read_bytes(), random.Random(11)
     expected = asyncio.run(_shown(path))

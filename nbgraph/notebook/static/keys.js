@@ -111,17 +111,11 @@ function stripKey(event, steps) {
   steps[to]?.focus();
 }
 
-// A second click within a second is swallowed; Python still judges the first.
+// The second click of a double click is swallowed; Python still judges the first.
 function onSubmit(event) {
-  const button = event.target.closest(".nbgraph-submit, .nbgraph-approve");
-  if (!button) return;
-  if ("nbgraphSent" in button.dataset) {
-    event.preventDefault();
-    event.stopImmediatePropagation();
-    return;
-  }
-  button.dataset.nbgraphSent = "";
-  setTimeout(() => delete button.dataset.nbgraphSent, 1000);
+  if (event.detail < 2 || !event.target.closest(".nbgraph-submit, .nbgraph-approve")) return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
 }
 
 function nameParts(root) {

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from nbgraph.core.driver import EdgeShape, NodeShape, Shape
-from nbgraph.draw.dot import END, START
-from nbgraph.draw.labels import reveal
+from nbgraph.drawing.dot import END, START
+from nbgraph.drawing.labels import reveal
 
 __all__ = ["describe"]
 

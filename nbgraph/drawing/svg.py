@@ -9,9 +9,9 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 from nbgraph.core.driver import EdgeShape, NodeShape, Shape
-from nbgraph.draw.dot import END, START, Direction, dot, node_names
-from nbgraph.draw.labels import address, cut, reveal
-from nbgraph.draw.layout import lay_out
+from nbgraph.drawing.dot import END, START, Direction, dot, node_names
+from nbgraph.drawing.labels import address, cut, reveal
+from nbgraph.drawing.layout import lay_out
 
 __all__ = ["XMLNS", "svg", "tree"]
 

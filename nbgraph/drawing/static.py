@@ -8,10 +8,10 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 from nbgraph.core.driver import Shape
-from nbgraph.draw.dot import Direction
-from nbgraph.draw.labels import address, cut, reveal
-from nbgraph.draw.marks import BADGES, EdgeMark, Mark, edge_marks, with_ends
-from nbgraph.draw.svg import XMLNS, tree
+from nbgraph.drawing.dot import Direction
+from nbgraph.drawing.labels import address, cut, reveal
+from nbgraph.drawing.marks import BADGES, EdgeMark, Mark, edge_marks, with_ends
+from nbgraph.drawing.svg import XMLNS, tree
 
 __all__ = ["LIGHT", "picture"]
 

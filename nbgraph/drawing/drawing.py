@@ -9,10 +9,10 @@ from pathlib import Path
 import graphviz
 
 from nbgraph.core.driver import Shape
-from nbgraph.draw.dot import Direction, dot
-from nbgraph.draw.mermaid import mermaid
-from nbgraph.draw.static import picture
-from nbgraph.draw.text import describe
+from nbgraph.drawing.dot import Direction, dot
+from nbgraph.drawing.mermaid import mermaid
+from nbgraph.drawing.static import picture
+from nbgraph.drawing.text import describe
 from nbgraph.errors import DrawingError
 
 __all__ = ["Drawing"]

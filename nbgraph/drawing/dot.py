@@ -7,7 +7,7 @@ from typing import Literal
 import graphviz
 
 from nbgraph.core.driver import EdgeShape, Shape
-from nbgraph.draw.labels import cut, reveal
+from nbgraph.drawing.labels import cut, reveal
 
 __all__ = ["END", "START", "Direction", "dot", "node_names"]
 

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
-from nbgraph.draw.child import laid_out
+from nbgraph.drawing.child import laid_out
 from nbgraph.errors import DrawingError
 
 __all__ = ["TIME_LIMIT", "lay_out"]

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from nbgraph.core.driver import Shape
-from nbgraph.draw.dot import END, START
+from nbgraph.drawing.dot import END, START
 
 __all__ = ["BADGES", "BREAKPOINT", "WORDS", "EdgeMark", "Figure", "Mark", "edge_marks", "with_ends"]
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from nbgraph.core.driver import EdgeShape, Shape
-from nbgraph.draw.dot import END, START, Direction, node_names
-from nbgraph.draw.labels import cut, reveal
+from nbgraph.drawing.dot import END, START, Direction, node_names
+from nbgraph.drawing.labels import cut, reveal
 
 __all__ = ["mermaid"]
 

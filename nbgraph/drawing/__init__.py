@@ -1,0 +1,30 @@
+"""A graph's shape as DOT, SVG and text."""
+
+from __future__ import annotations
+
+from nbgraph.drawing.dot import dot
+from nbgraph.drawing.drawing import Drawing
+from nbgraph.drawing.labels import address, cut, reveal
+from nbgraph.drawing.marks import BADGES, BREAKPOINT, WORDS, Mark, edge_marks, with_ends
+from nbgraph.drawing.mermaid import mermaid
+from nbgraph.drawing.static import picture
+from nbgraph.drawing.svg import svg
+from nbgraph.drawing.text import describe
+
+__all__ = [
+    "BADGES",
+    "BREAKPOINT",
+    "WORDS",
+    "Drawing",
+    "Mark",
+    "address",
+    "cut",
+    "describe",
+    "dot",
+    "edge_marks",
+    "mermaid",
+    "picture",
+    "reveal",
+    "svg",
+    "with_ends",
+]
