@@ -8,11 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, get_args, get_origin
 
-from pydantic import BaseModel, TypeAdapter
+from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
 from nbgraph.core.field import Field
 from nbgraph.core.reducers import Replace
+from nbgraph.core.type_judges import adapter
 from nbgraph.core.values import fresh, same
 from nbgraph.core.views import Views
 from nbgraph.errors import GraphConfigError, GraphExecutionError, StateStoreError, StateUpdateError
@@ -80,7 +81,7 @@ class StateSchema:
         """Return the JSON Schema of an input that starts a thread."""
         if self.is_open:
             return {"type": "object"}
-        return TypeAdapter(self.state_type).json_schema(mode="validation")
+        return adapter(self.state_type).json_schema(mode="validation")
 
     def start(self, given: Mapping[str, Any] | BaseModel, where: str = "input") -> Update:
         """Return the update that makes a new thread's state: defaults, and the input over them.
@@ -100,9 +101,10 @@ class StateSchema:
         missing = [name for name in self._required() if name not in state]
         if missing:
             raise StateUpdateError(
-                f"A new thread needs {', '.join(map(repr, missing))}; pass them in the input"
+                f"A new thread needs a value for {', '.join(map(repr, missing))}; pass it in the input"
             )
-        values = {**defaults, **self.to_json(state)}
+        known = {**defaults, **self.to_json(state)}
+        values = {name: known[name] for name in (*self.fields, *known) if name in known}
         return Update(values, tuple(values))
 
     def _encoded_defaults(self) -> dict[str, Any]:

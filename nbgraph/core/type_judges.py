@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import functools
+import sys
+import typing
 import json
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
+import typing_extensions
 from pydantic import TypeAdapter, ValidationError
 
 from nbgraph.core import plain_words as words
@@ -33,12 +36,36 @@ def adapter(kind: Any) -> TypeAdapter[Any]:
     try:
         return _cached_adapter(kind)
     except TypeError:  # unhashable, such as Annotated[int, Field(gt=0)]
-        return TypeAdapter(kind)
+        return TypeAdapter(readable(kind))
 
 
 @functools.lru_cache(maxsize=256)
 def _cached_adapter(kind: Any) -> TypeAdapter[Any]:
-    return TypeAdapter(kind)
+    return TypeAdapter(readable(kind))
+
+
+def readable(kind: Any) -> Any:
+    """Return a type that pydantic reads: before Python 3.12, not the standard library's TypedDict.
+
+    Only the outermost type is exchanged; a nested one has to come from `typing_extensions`.
+    """
+    if sys.version_info >= (3, 12) or not typing.is_typeddict(kind):
+        return kind
+    return typing_extensions.TypedDict(
+        kind.__name__,
+        {
+            name: hint if _marked(hint) else _marking(kind, name)[hint]
+            for name, hint in typing.get_type_hints(kind, include_extras=True).items()
+        },
+    )
+
+
+def _marked(hint: Any) -> bool:
+    return typing.get_origin(hint) in (typing.Required, typing.NotRequired)
+
+
+def _marking(kind: Any, name: str) -> Any:
+    return typing.Required if name in kind.__required_keys__ else typing.NotRequired
 
 
 def validated(kind: Any, answer: Json) -> Any:
