@@ -22,8 +22,8 @@ from nbgraph.stores.memory import InMemoryStateStore
 
 if TYPE_CHECKING:
     from nbgraph.drawing.drawing import Drawing
-    from nbgraph.notebook.display import draw
     from nbgraph.notebook.compare import compare
+    from nbgraph.notebook.display import draw
     from nbgraph.notebook.form import Form
     from nbgraph.notebook.panel import Panel
     from nbgraph.notebook.play import play
@@ -93,7 +93,8 @@ def _graph_bundle(graph: Graph, **options: Any) -> dict[str, Any]:
     """Return what a graph shows in a cell; the runtime itself knows no drawing."""
     from nbgraph.drawing.drawing import Drawing
 
-    return Drawing(graph.shape)._repr_mimebundle_(**options)
+    drawing = Drawing(graph.shape)
+    return drawing._repr_mimebundle_(**options)  # pyright: ignore[reportPrivateUsage] - IPython's protocol
 
 
 Graph.show_in_cell = staticmethod(_graph_bundle)

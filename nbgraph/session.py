@@ -22,7 +22,7 @@ from nbgraph.core.context import NOT_PROVIDED
 from nbgraph.core.driver import Capability, Driver
 from nbgraph.core.events import Event, Forked, Interrupt, LiveEvent, RunFailed
 from nbgraph.core.graph import Graph, GraphResult
-from nbgraph.core.loop import call_soon, on_loop_thread, run_sync, submit
+from nbgraph.core.loop import on_loop_thread, run_sync, submit
 from nbgraph.core.requests import (
     Continue,
     Edit,
@@ -414,7 +414,7 @@ class Session:
         for watcher in tuple(self._watchers):
             try:
                 watcher(self._snapshot)
-            except Exception:  # noqa: BLE001 - whoever watches must not stop the run
+            except Exception:
                 _LOGGER.exception("A watcher of thread %r failed", self.thread_id)
 
     def _need(self, capability: Capability) -> None:

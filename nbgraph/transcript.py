@@ -24,7 +24,7 @@ _WORDS: Mapping[Mark, str] = {
 
 
 def transcript(session: Session) -> str:
-    """Return a session's thread as text: its status, a line for each task, questions and answers."""
+    """Return a session's thread as text: status, a line for each task, questions and answers."""
     snapshot = session.snapshot
     steps = snapshot.step
     head = (

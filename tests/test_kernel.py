@@ -129,7 +129,10 @@ def test_unattended_play_answers_from_answers_and_leaves_one_static_picture(run)
     shown = [each for each in outputs if each.output_type == "display_data"]
     assert printed(outputs).endswith("True\n")
     assert [sorted(each.data) for each in shown] == [["text/html", "text/plain"]]
-    assert '<img alt="refunds: completed" src="data:image/svg+xml;base64,' in shown[0].data["text/html"]
+    assert (
+        '<img alt="refunds: completed" src="data:image/svg+xml;base64,'
+        in shown[0].data["text/html"]
+    )
     assert shown[0].data["text/plain"] == (
         "refunds, thread a, branch main: completed, 1 superstep\n"
         "  1  review  done\n"

@@ -90,6 +90,11 @@ def _start(
         if ended is not None:
             ended()
 
+    if future.cancelled():
+        coroutine.close()
+        if ended is not None:
+            ended()
+        return
     task = loop().create_task(guarded(), context=context)
     _running.add(task)
     task.add_done_callback(over)

@@ -201,9 +201,7 @@ class StateSchema:
 
     def to_json(self, state: Mapping[str, Any]) -> dict[str, Any]:
         """Return the state as JSON."""
-        return {
-            name: self.fields.get(name, _OPEN).shown(value) for name, value in state.items()
-        }
+        return {name: self.fields.get(name, _OPEN).shown(value) for name, value in state.items()}
 
     def view(self, state: Mapping[str, Any]) -> Any:
         """Return what a node is given: an own copy of the state."""

@@ -183,4 +183,3 @@ def _called_sync(call: TaskCall) -> Any:
     with bound(call.frame):
         returned = call.node.call(given, call.context)
     return read_result(call.node, returned, given, before, call.schema)
-

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import functools
+import json
 import sys
 import typing
-import json
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import Any
@@ -51,7 +51,8 @@ def readable(kind: Any) -> Any:
     """
     if sys.version_info >= (3, 12) or not typing.is_typeddict(kind):
         return kind
-    return typing_extensions.TypedDict(
+    make: Any = typing_extensions.TypedDict  # made at run time, which checkers do not follow
+    return make(
         kind.__name__,
         {
             name: hint if _marked(hint) else _marking(kind, name)[hint]

@@ -58,7 +58,7 @@ def _view_class(model: type[BaseModel]) -> type[BaseModel]:
     def whole(self: BaseModel) -> dict[str, Any]:
         values: dict[str, Any] = _DICT.__get__(self)
         held = values.pop(_HELD, None)
-        if held:
+        if held is not None:
             copies = {name: fresh(value) for name, value in held.items()} | values
             values.clear()
             order = dict.fromkeys((*model.model_fields, *copies))

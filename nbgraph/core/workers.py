@@ -37,7 +37,6 @@ class _Call:
             self.result = self.context.run(self.function)
         except BaseException as error:  # noqa: BLE001 - it is raised where the call is awaited
             self.error = error
-        self.outbox.put(self)
 
     def settle(self) -> None:
         if not self.future.done():
@@ -97,9 +96,10 @@ class _Workers:
         while True:
             call = self.calls.get()
             call.run()
-            del call
             with self._lock:
                 self._idle += self.calls.empty()
+            call.outbox.put(call)
+            del call
 
     @contextmanager
     def waiting(self) -> Generator[None]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import weakref
 from collections.abc import Callable
 
 from nbgraph.core.loop import call_soon
 from nbgraph.core.workers import call_in_worker
 
-__all__ = ["Painter"]
+__all__ = ["Painter", "every"]
 
 _PAUSE = 1 / 30
 """Seconds between two drawings: the server drops messages that come in a burst."""
@@ -22,13 +23,18 @@ class Painter:
     ----------
     draw : function
         Draws what there is to see at that moment; never called twice at once.
+
+    Attributes
+    ----------
+    lock : RLock
+        Held while it draws; whoever changes what is drawn on holds it too.
     """
 
     def __init__(self, draw: Callable[[], None]) -> None:
         self._draw = draw
         self._wanted = False
         self._task: asyncio.Task[None] | None = None
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()
 
     def want(self) -> None:
         """Have it drawn soon; from any thread."""
@@ -41,7 +47,7 @@ class Painter:
 
     def now(self) -> None:
         """Draw before returning, on this thread."""
-        with self._lock:
+        with self.lock:
             self._draw()
 
     async def _keep_up(self) -> None:
@@ -49,3 +55,24 @@ class Painter:
             self._wanted = False
             await call_in_worker(self.now)
             await asyncio.sleep(_PAUSE)
+
+
+def every(seconds: float, method: Callable[[], bool]) -> None:
+    """Call a method in a worker every so often, until it returns False or its object is gone."""
+    call_soon(_repeat, seconds, weakref.WeakMethod(method))
+
+
+def _repeat(seconds: float, reference: weakref.WeakMethod[Callable[[], bool]]) -> None:
+    async def once() -> None:
+        method = reference()
+        if method is not None and await call_in_worker(method):
+            del method
+            loop.call_later(seconds, _repeat, seconds, reference)
+
+    loop = asyncio.get_running_loop()
+    task = loop.create_task(once())
+    _repeating.add(task)
+    task.add_done_callback(_repeating.discard)
+
+
+_repeating: set[asyncio.Task[None]] = set()

@@ -17,7 +17,7 @@ from nbgraph.notebook.display import static_bundle, unattended
 from nbgraph.notebook.form import Form
 from nbgraph.notebook.graph_view import GraphView
 from nbgraph.notebook.log_view import LogView
-from nbgraph.notebook.painter import Painter
+from nbgraph.notebook.painter import Painter, every
 from nbgraph.notebook.parts import classed, column, row, text
 from nbgraph.notebook.records import failure_card, record_card, result_card
 from nbgraph.notebook.routing import serve_while_busy
@@ -27,6 +27,10 @@ from nbgraph.session import Run, Session, begin, open_session
 from nbgraph.snapshot import Snapshot
 
 __all__ = ["Panel"]
+
+_TICK = 15.0
+"""Seconds between two looks at how long a question waits."""
+
 
 class Panel(ipywidgets.VBox):
     """Shows a thread of a graph, and lets a person run, answer and fork it.
@@ -73,12 +77,14 @@ class Panel(ipywidgets.VBox):
     ) -> None:
         super().__init__()
         classed(self, "nbgraph")
+        self._closed = False
         self._other: Session | None = None
         self._unwatch: Callable[[], object] = lambda: None
         self._painter = Painter(self._draw)
         if not isinstance(app, Session):
             app = open_session(app, thread_id, branch_id, store, context)
         self._build(app)
+        every(_TICK, self._tick)
         if input is not None:
             begin(self.session, input)
         if unattended() and self.session.snapshot.position.sequence:
@@ -87,6 +93,12 @@ class Panel(ipywidgets.VBox):
     # --- what it is made of ------------------------------------------------------------------
 
     def _build(self, session: Session) -> None:
+        with self._painter.lock:
+            self._make(session)
+            self._painter.now()
+        self._unwatch = session.watch(self._wanted)
+
+    def _make(self, session: Session) -> None:
         self.session = session
         self._forms: dict[tuple[str, int], Form] = {}
         self._records: dict[int, ipywidgets.Widget] = {}
@@ -103,13 +115,17 @@ class Panel(ipywidgets.VBox):
         self._branches = branches(session)
         side = column([self._graph], "nbgraph-side")
         body = row([side, self._main], "nbgraph-body")
-        parts = [self._toolbar, body, self._timeline, self._comparison, self._log]
+        parts: list[ipywidgets.Widget] = [
+            self._toolbar,
+            body,
+            self._timeline,
+            self._comparison,
+            self._log,
+        ]
         if session.notice:
             parts.append(text(session.notice, "nbgraph-why"))
         self.children = (column(parts, "nbgraph-panel"),)
         self._drawn: Snapshot | None = None
-        self._painter.now()
-        self._unwatch = session.watch(self._wanted)
 
     def _wanted(self, snapshot: Snapshot) -> None:
         if snapshot is not self._drawn:
@@ -151,7 +167,7 @@ class Panel(ipywidgets.VBox):
         self._timeline.show(snapshot)
         self._log.show(snapshot)
         self._show_main(snapshot)
-        self._show_compare(snapshot)
+        self._show_comparison()
         serve_while_busy(self)
 
     def _show_graph(self, snapshot: Snapshot) -> None:
@@ -229,7 +245,7 @@ class Panel(ipywidgets.VBox):
         self._again = False
         self.session.start(given)
 
-    def _show_compare(self, snapshot: Snapshot) -> None:
+    def _show_comparison(self) -> None:
         other = self._other
         if other is None or other.branch_id == self.session.branch_id:
             self._comparison.layout.display = "none"
@@ -254,6 +270,13 @@ class Panel(ipywidgets.VBox):
         if self._end[0] != state:
             self._end = (state, result_card(state))
         return self._end[1]
+
+    def _tick(self) -> bool:
+        """Say how long the questions wait; return whether that goes on."""
+        with self._painter.lock:
+            for form in self._forms.values():
+                form.tick()
+        return not self._closed
 
     # --- what a person does ------------------------------------------------------------------
 
@@ -292,6 +315,7 @@ class Panel(ipywidgets.VBox):
 
     def close(self) -> None:
         """Close the widget; its session and what runs there go on."""
+        self._closed = True
         self._unwatch()
         super().close()
 

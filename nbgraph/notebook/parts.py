@@ -1,4 +1,4 @@
-"""Small stock widgets in nbgraph's dress. Text from data goes through `text` and is never markup."""
+"""Small stock widgets in nbgraph's dress; text from data goes through `text`, never as markup."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def classed(widget: Any, *classes: str) -> Any:
 
 def set_class(widget: ipywidgets.DOMWidget, name: str, *, on: bool) -> None:
     """Add or take away one class; nothing is sent when it is so already."""
-    if on is not (name in widget._dom_classes):
+    if on is not (name in widget._dom_classes):  # pyright: ignore[reportPrivateUsage] - its only name
         (widget.add_class if on else widget.remove_class)(name)
 
 

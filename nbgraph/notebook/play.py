@@ -77,7 +77,7 @@ class Play:
 
     async def _wait(self) -> GraphResult:
         _check_can_wait()
-        while not self._ended.is_set():
+        while not self._ended.is_set():  # noqa: ASYNC110 - an idle await misses an interrupt
             await asyncio.sleep(_TICK)
         return self._left()
 
@@ -97,7 +97,7 @@ class _Ended(Play):
         super().__init__(session, None, None)
         self._result = result
 
-    def result(self, timeout: float | None = None) -> GraphResult:
+    def result(self, timeout: float | None = None) -> GraphResult:  # noqa: ARG002 - as `Play` has
         """Return where it ended."""
         return self._result
 
@@ -171,5 +171,3 @@ def _check_can_wait() -> None:
             "This kernel cannot serve clicks while a cell waits; install ipykernel 7 or later, or "
             "show Panel(...) and read panel.session.state in a later cell"
         )
-
-

@@ -54,7 +54,9 @@ def failure_card(snapshot: Snapshot, retry: Callable[[], object]) -> ipywidgets.
     failed = snapshot.position.failed.values()
     who = ", ".join(item.node for item in failed)
     title = f"{who or 'The run'} failed: {failure.error.type}: {failure.error.message}"
-    kept = [task.node for task in snapshot.position.tasks if task.task_id in snapshot.position.finished]
+    kept = [
+        task.node for task in snapshot.position.tasks if task.task_id in snapshot.position.finished
+    ]
     note = f"{', '.join(kept)} is done and is kept." if kept else "What is recorded is kept."
     trace = "\n".join(item.error.traceback for item in failed) or failure.error.traceback
     shown = text(trace, "nbgraph-trace")
@@ -72,5 +74,3 @@ def result_card(state: Mapping[str, Any]) -> ipywidgets.VBox:
         shown = shown[:_RESULT_LIMIT] + more
     title = classed(ipywidgets.Label("Result"), "nbgraph-h3")
     return column([title, text(shown, "nbgraph-text", "nbgraph-code")], "nbgraph-result")
-
-

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import ipywidgets
 
 from nbgraph import words
-from nbgraph.notebook.parts import classed, row, text
 from nbgraph.notebook.labels import visible
+from nbgraph.notebook.parts import classed, row, text
 from nbgraph.session import Session
 from nbgraph.snapshot import Mark, Snapshot, Superstep, TaskBar
 
@@ -32,14 +32,16 @@ class Timeline(ipywidgets.VBox):
     Parameters
     ----------
     session : Session
-        Watched until the widget is closed.
+        Whose supersteps are shown at first; `show` brings it up to date.
     """
 
     def __init__(self, session: Session) -> None:
         self._title = text("", "nbgraph-2nd", "nbgraph-small")
         self._strip = row([], "nbgraph-strip")
         self._boxes: dict[int, ipywidgets.Button] = {}
-        head = row([classed(ipywidgets.Label("Timeline"), "nbgraph-h3"), self._title], "nbgraph-row")
+        head = row(
+            [classed(ipywidgets.Label("Timeline"), "nbgraph-h3"), self._title], "nbgraph-row"
+        )
         super().__init__([head, self._strip])
         classed(self, "nbgraph-section", "nbgraph-timeline")
         self.show(session.snapshot)

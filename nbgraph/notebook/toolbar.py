@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import ipywidgets
 
 from nbgraph import words
-from nbgraph.notebook.parts import button, classed, mark, row, set_class, spacer, text
 from nbgraph.notebook.labels import visible
+from nbgraph.notebook.parts import button, classed, mark, row, set_class, spacer, text
 from nbgraph.session import Session
 from nbgraph.snapshot import Snapshot
 
@@ -53,7 +53,7 @@ class Toolbar(ipywidgets.VBox):
         actions: Mapping[str, Callable[[], object]],
         switch: Callable[[str], object],
     ) -> None:
-        self._held: Mapping[str, str] = {}
+        self._session = session
         self._actions = actions
         self._switch = switch
         self._buttons = {item.name: self._button(item) for item in _TOOLS}
@@ -61,7 +61,10 @@ class Toolbar(ipywidgets.VBox):
         self._status = text("")
         self._chip = row([self._mark, self._status], "nbgraph-chip", "nbgraph-status")
         self._thread = row(
-            [text("thread", "nbgraph-2nd", "nbgraph-hide-s"), text(session.thread_id, "nbgraph-mono")],
+            [
+                text("thread", "nbgraph-2nd", "nbgraph-hide-s"),
+                text(session.thread_id, "nbgraph-mono"),
+            ],
             "nbgraph-chip",
         )
         self._only = text(session.branch_id, "nbgraph-chip", "nbgraph-hide-s")
@@ -84,8 +87,9 @@ class Toolbar(ipywidgets.VBox):
         )
 
     def _press(self, name: str) -> None:
-        if name in self._held:
-            self._why.value = self._held[name]
+        held = words.held(self._session.snapshot)
+        if name in held:
+            self._why.value = held[name]
         else:
             self._actions[name]()
 
@@ -98,10 +102,10 @@ class Toolbar(ipywidgets.VBox):
         ended = snapshot.status == "completed"
         for name, each in self._buttons.items():
             each.layout.display = None if name == "fork" or ended is (name == "start") else "none"
-        self._held = words.held(snapshot)
+        held = words.held(snapshot)
         for name, each in self._buttons.items():
-            set_class(each, "nbgraph-held", on=name in self._held)
-            each.tooltip = self._held.get(name) or _tooltip(name)
+            set_class(each, "nbgraph-held", on=name in held)
+            each.tooltip = held.get(name) or _tooltip(name)
         self._why.value = words.why(snapshot)
         self._status.value = words.status(snapshot)
         self._show_mark(words.status_mark(snapshot))

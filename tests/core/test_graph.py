@@ -661,8 +661,16 @@ REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"initial_state": {}}, GraphConfigError, "needs a thread_id"),
     ({"thread_id": "t", "resume": "yes"}, TypeError, "resume takes a Resume"),
     ({"thread_id": "t", "initial_state": {}, "branch_id": "b"}, UnknownThreadError, "branch 'b'"),
-    ({"thread_id": "t", "initial_state": {}, "interrupt_before": ["x"]}, ResumeError, "no node 'x'"),
-    ({"thread_id": "t", "initial_state": {"nope": 1}, "interrupt_after": ["a"]}, StateUpdateError, "nope"),
+    (
+        {"thread_id": "t", "initial_state": {}, "interrupt_before": ["x"]},
+        ResumeError,
+        "no node 'x'",
+    ),
+    (
+        {"thread_id": "t", "initial_state": {"nope": 1}, "interrupt_after": ["a"]},
+        StateUpdateError,
+        "nope",
+    ),
 ]
 
 

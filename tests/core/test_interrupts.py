@@ -10,7 +10,17 @@ from typing import Annotated, Any, Literal, TypedDict
 import pytest
 from pydantic import AfterValidator, BaseModel, Field
 
-from nbgraph import END, START, Graph, InMemoryStateStore, NodeContext, Resume, Send, interrupt, node
+from nbgraph import (
+    END,
+    START,
+    Graph,
+    InMemoryStateStore,
+    NodeContext,
+    Resume,
+    Send,
+    interrupt,
+    node,
+)
 from nbgraph.core import answers
 from nbgraph.core.events import AnswerRefused, TaskFailed, TaskInterrupted
 from nbgraph.errors import AnswerError, GraphExecutionError
@@ -153,7 +163,11 @@ def test_an_empty_answer_is_an_answer(answer: Any) -> None:
 
 @pytest.mark.parametrize(
     ("answer", "path"),
-    [({"approve": "perhaps"}, "/approve"), ({"approve": True, "amount": -1}, "/amount"), ({}, "/approve")],
+    [
+        ({"approve": "perhaps"}, "/approve"),
+        ({"approve": True, "amount": -1}, "/amount"),
+        ({}, "/approve"),
+    ],
 )
 def test_a_bad_answer_names_its_paths_and_records_nothing(answer: Any, path: str) -> None:
     graph = chain(asks({"id": "q", "response_schema": Decision}))
