@@ -48,7 +48,13 @@ from nbgraph.core.requests import (
     Stop,
 )
 from nbgraph.core.schema import StateSchema
-from nbgraph.errors import ResumeError, StateStoreError, StateUpdateError, UnknownThreadError
+from nbgraph.errors import (
+    ResumeError,
+    StateStoreError,
+    StateUpdateError,
+    UnknownThreadError,
+    UnsupportedByEngineError,
+)
 
 __all__ = ["FakeDriver"]
 
@@ -135,6 +141,7 @@ class FakeDriver:
     async def send(self, request: Request) -> AsyncGenerator[Event | LiveEvent, None]:
         """Carry out a request: play the next turn, or record what was asked for."""
         self.requests.append(request)
+        self._check_capable(request)
         match request:
             case Stop():
                 self._stopping = request if self._running else None
@@ -150,6 +157,11 @@ class FakeDriver:
                         yield self._recorded(event)
                 async for event in self._played(request):
                     yield event
+
+    def _check_capable(self, request: Request) -> None:
+        for capability in _needed(request):
+            if self.capabilities[capability] is not None:
+                raise UnsupportedByEngineError(self.engine, capability)
 
     def _opening(
         self, request: Start | Resume | Continue | Edit | Skip | SetBreakpoints
@@ -234,6 +246,26 @@ class FakeDriver:
         """Stop what plays."""
         self.closed = True
         self._stopping = Stop() if self._running else None
+
+
+def _needed(request: Request) -> tuple[Capability, ...]:
+    """Return what an engine must be able to do for a request."""
+    match request:
+        case Continue(steps=steps, until=until):
+            named: list[Capability] = ["step"] if steps else []
+            return (*named, "until") if until else tuple(named)
+        case Stop(gently=gently):
+            return ("pause",) if gently else ("stop",)
+        case SetBreakpoints():
+            return ("breakpoints",)
+        case Edit():
+            return ("edit",)
+        case Skip():
+            return ("skip",)
+        case Fork():
+            return ("fork",)
+        case Start() | Resume():
+            return ()
 
 
 def _shape(turns: Iterable[Iterable[Event | LiveEvent]]) -> Shape:
