@@ -108,8 +108,9 @@ _ASKING: Mapping[Capability, Request] = {
 async def _can(driver: Driver, *capabilities: Capability) -> bool:
     """Return whether a driver can do all of these; what it cannot do it has to refuse."""
     missing = [each for each in capabilities if driver.capabilities.get(each, "") is not None]
-    for capability in missing:
-        await _refused(driver, _ASKING[capability], UnsupportedByEngineError)
+    for capability in capabilities:
+        if capability in missing:
+            await _refused(driver, _ASKING[capability], UnsupportedByEngineError)
     return not missing
 
 
