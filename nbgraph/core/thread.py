@@ -214,7 +214,8 @@ class Thread:
         self, request: Start | Resume | Continue | Edit | Skip | SetBreakpoints
     ) -> list[Event]:
         self._began = await self._log.load()
-        self.graph.check_position(self._began)
+        if self._began.pending or not isinstance(request, Start):  # an input drops the old tasks
+            self.graph.check_position(self._began)
         try:
             return self._planned(request)
         except ResumeError:
