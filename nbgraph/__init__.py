@@ -18,9 +18,13 @@ from nbgraph.core.node import END, START, Command, Node, Send, node
 from nbgraph.core.reducers import Replace, add, merge_dict, replace
 from nbgraph.core.requests import Resume
 from nbgraph.core.schema import BaseState
+from nbgraph.core.spec import GraphData
+from nbgraph.core.streaming import StreamEvent
 from nbgraph.stores.memory import InMemoryStateStore
 
 if TYPE_CHECKING:
+    from nbgraph.core.driver import Shape
+    from nbgraph.core.messages import RemoveMessage, add_messages
     from nbgraph.drawing.drawing import Drawing
     from nbgraph.notebook.compare import compare
     from nbgraph.notebook.display import draw
@@ -46,12 +50,15 @@ __all__ = [
     "Node",
     "NodeContext",
     "Panel",
+    "RemoveMessage",
     "Replace",
     "Resume",
     "SQLiteStateStore",
     "Send",
     "Session",
+    "StreamEvent",
     "add",
+    "add_messages",
     "branch",
     "compare",
     "draw",
@@ -70,8 +77,10 @@ _LAZY = {
     "Drawing": "nbgraph.drawing.drawing",
     "Form": "nbgraph.notebook.form",
     "Panel": "nbgraph.notebook.panel",
+    "RemoveMessage": "nbgraph.core.messages",
     "SQLiteStateStore": "nbgraph.stores.sqlite",
     "Session": "nbgraph.session",
+    "add_messages": "nbgraph.core.messages",
     "compare": "nbgraph.notebook.compare",
     "draw": "nbgraph.notebook.display",
     "open_session": "nbgraph.session",
@@ -97,4 +106,12 @@ def _graph_bundle(graph: Graph, **options: Any) -> dict[str, Any]:
     return drawing._repr_mimebundle_(**options)  # pyright: ignore[reportPrivateUsage] - IPython's protocol
 
 
+def _mermaid(shape: Shape) -> str:
+    """Return a shape as Mermaid text; the runtime itself knows no drawing."""
+    from nbgraph.drawing.mermaid import mermaid
+
+    return mermaid(shape)
+
+
 Graph.show_in_cell = staticmethod(_graph_bundle)
+GraphData.draw_as_mermaid = staticmethod(_mermaid)

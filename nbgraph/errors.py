@@ -9,7 +9,9 @@ NbgraphError
 │   └── ResumeError                a request does not fit where the thread stands
 │       ├── AnswerError            an answer does not fit its response schema
 │       ├── AlreadyAnsweredError   somebody answered this question first
-│       └── StaleAnswerError       the answer belongs to a question that is no longer asked
+│       ├── StaleAnswerError       the answer belongs to a question that is no longer asked
+│       └── RedefinedGraphError    the thread needs nodes or fields the graph does not have
+│                                  (also a StateStoreError)
 ├── RunLimitExceededError          a limit on supersteps was reached
 ├── ContextNotProvidedError        a node asked for a context the run was not given
 ├── StateUpdateError               a value does not fit the state schema
@@ -46,6 +48,7 @@ __all__ = [
     "NbgraphError",
     "NodeFailedError",
     "NodeTimeoutError",
+    "RedefinedGraphError",
     "ResumeError",
     "RunLimitExceededError",
     "StaleAnswerError",
@@ -181,6 +184,24 @@ class InvalidUpdateError(StateUpdateError):
 
 class StateStoreError(NbgraphError):
     """A state store cannot be used, or cannot keep a value."""
+
+
+class RedefinedGraphError(ResumeError, StateStoreError):
+    """A stored thread needs nodes or fields that its graph does not have any more."""
+
+    def __init__(self, *, nodes: Sequence[str] = (), fields: Sequence[str] = ()) -> None:
+        self.nodes = tuple(nodes)
+        self.fields = tuple(fields)
+        parts = [
+            f"{verb} {', '.join(map(repr, names))}"
+            for verb, names in (("waits in", nodes), ("keeps", fields))
+            if names
+        ]
+        shown = ", ".join(f"{name!r}: ..." for name in (*nodes, *fields))
+        super().__init__(
+            f"The thread {' and '.join(parts)}, which its graph does not have any more; say what "
+            f"is called how now, Graph(..., migrate={{{shown}}}), or bring it back"
+        )
 
 
 class UnknownThreadError(StateStoreError):

@@ -4,17 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 from uuid import uuid4
 
+from nbgraph.core.context import NOT_PROVIDED
 from nbgraph.core.requests import Continue, Resume, SetBreakpoints, Start
 from nbgraph.core.store import StateStore
 from nbgraph.errors import GraphConfigError
 
-__all__ = ["Call", "Names", "listed_names"]
+__all__ = ["Call", "CallOptions", "Names", "listed_names"]
 
 Names = Iterable[str] | str | None
 """Node names, one name, or None for "not given"."""
+
+
+class CallOptions(TypedDict, total=False):
+    """The options that `ainvoke` takes, and every call that runs a thread as it does."""
+
+    thread_id: str | None
+    branch_id: str
+    resume: Resume | None
+    state_store: StateStore | None
+    context: Any
+    interrupt_before: Names
+    interrupt_after: Names
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +42,20 @@ class Call:
     context: Any
     interrupt_before: Names
     interrupt_after: Names
+
+    @classmethod
+    def of(cls, given: Any, store: StateStore | None, options: CallOptions) -> Call:
+        """Return the call of an input with options; `store` is the graph's own."""
+        return cls(
+            given,
+            options.get("thread_id"),
+            options.get("branch_id", "main"),
+            options.get("resume"),
+            options.get("state_store") or store,
+            options.get("context", NOT_PROVIDED),
+            options.get("interrupt_before"),
+            options.get("interrupt_after"),
+        )
 
     def checked_thread_id(self) -> str:
         """Return the id of the thread the call is about.

@@ -7,11 +7,14 @@ import inspect
 import time
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nbgraph.core.events import TaskEmitted
 from nbgraph.core.values import fresh
 from nbgraph.errors import ContextNotProvidedError
+
+if TYPE_CHECKING:
+    from nbgraph.core.store import StateStore
 
 __all__ = ["NOT_PROVIDED", "NodeContext", "Port"]
 
@@ -41,6 +44,16 @@ class NodeContext:
         Number of the superstep in this call, from 0.
     cache : dict
         Values the node keeps for its next run after a pause; JSON.
+    root_run_id : str
+        The run of the outermost graph; of a graph that is no sub-graph, its own `run_id`.
+    state_schema : type
+        The graph's state type.
+    state_store : StateStore or None
+        Where the thread is kept.
+    stream_modes : frozenset of str
+        The modes the call's `stream_mode=` asked for; empty without it.
+    resume_values : mapping of str to JSON
+        The answers that were given to this task, by key; read-only.
     """
 
     graph_name: str
@@ -54,6 +67,11 @@ class NodeContext:
     given: Any = field(repr=False)
     recorded: Mapping[str, Any] = field(repr=False)
     port: Port = field(repr=False)
+    root_run_id: str = ""
+    state_schema: Any = field(default=None, repr=False)
+    state_store: StateStore | None = field(default=None, repr=False)
+    stream_modes: frozenset[str] = frozenset()
+    resume_values: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
     _used: set[str] = field(default_factory=set[str], repr=False)
 
     @property

@@ -331,12 +331,13 @@ class TaskStarted:
 class TaskEmitted:
     """A node said something while it ran.
 
-    `kind` is `"custom"` for `ctx.emit(data)` and `"attempt"` for an attempt that will be repeated.
+    `kind` is `"custom"` for `ctx.emit(data)`, `"token"` for a piece of a chat model's answer and
+    `"attempt"` for an attempt that will be repeated.
     """
 
     task_id: str
     node: str
-    kind: Literal["custom", "attempt"]
+    kind: Literal["custom", "token", "attempt"]
     data: Any
     at: float
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from pydantic import ConfigDict, PydanticUserError, TypeAdapter, ValidationError
 from pydantic_core import from_json
 
-from nbgraph.core.reducers import Reducer, add, checked_reducer, merge_dict
+from nbgraph.core.reducers import SPECIAL, Reducer, add, checked_reducer, merge_dict
 from nbgraph.core.type_judges import readable
 from nbgraph.core.values import fresh, plain_copy, same
 from nbgraph.errors import GraphConfigError, GraphExecutionError, StateStoreError, StateUpdateError
@@ -34,7 +34,8 @@ class Field:
         self.reducer: Reducer | None = checked_reducer(name, candidates)
         rest = tuple(item for item in metadata if not _is_reducer(item))
         self._whole = Annotated[(annotation, *rest)] if rest else annotation
-        self._bare = annotation
+        self._special = SPECIAL.get(self.reducer) if self.reducer else None
+        self._bare = self._special.delta_type(name, annotation) if self._special else annotation
         self._plain = _is_plain(annotation)
 
     @functools.cached_property
@@ -54,6 +55,8 @@ class Field:
             checked = adapter.validate_python(value)
         except ValidationError as error:
             raise StateUpdateError(f"{where} does not fit: {_first_problem(error)}") from error
+        if self._special is not None:
+            checked = self._special.completed(checked, where)
         return plain_copy(checked, where) if self._plain else _round_trip(adapter, checked, where)
 
     def shown(self, value: Any) -> Any:
@@ -69,7 +72,7 @@ class Field:
         if self.reducer is None:
             return update
         merged = self.reducer(current, update)
-        if self.reducer is add:
+        if self.reducer is add or self._special:  # they put checked items beside checked ones
             return merged
         try:
             return self.whole.validate_python(merged)
@@ -82,6 +85,8 @@ class Field:
         """Return the update that leads from one value to the other, for this field's reducer."""
         if self.reducer is None:
             return after
+        if self._special is not None:
+            return self._special.difference(self.name, before, after)
         if self.reducer is add and after[: len(before or ())] == list(before or ()):
             return after[len(before or ()) :]
         known: dict[Any, Any] = before or {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import AsyncGenerator, Callable, Generator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
@@ -15,15 +15,24 @@ from nbgraph.core.context import NOT_PROVIDED
 from nbgraph.core.driver import Driver, Shape
 from nbgraph.core.events import Event, Interrupt, LiveEvent, RunFailed
 from nbgraph.core.flow import Structure, build
-from nbgraph.core.loop import iterate, run_sync
+from nbgraph.core.loop import run_sync
+from nbgraph.core.migration import Migration, migration
 from nbgraph.core.opening import check_breakpoints
 from nbgraph.core.position import Position
 from nbgraph.core.queries import ThreadQueries
 from nbgraph.core.requests import Resume
 from nbgraph.core.schema import StateSchema
+from nbgraph.core.spec import GraphData
 from nbgraph.core.store import StateStore
+from nbgraph.core.streaming import StreamMode
+from nbgraph.core.streams import GraphStreams
 from nbgraph.core.thread import Thread
-from nbgraph.errors import GraphConfigError, NodeFailedError, ResumeError
+from nbgraph.errors import (
+    GraphConfigError,
+    NodeFailedError,
+    RedefinedGraphError,
+    ResumeError,
+)
 
 __all__ = ["Graph", "GraphResult", "result_of"]
 
@@ -74,7 +83,7 @@ def result_of(
     )
 
 
-class Graph(ThreadQueries):
+class Graph(ThreadQueries, GraphStreams, GraphData):
     """A definition that can be run, drawn and stored: it holds no thread and no state.
 
     Parameters
@@ -92,6 +101,9 @@ class Graph(ThreadQueries):
         Where threads are kept. A graph that asks needs one, here or in the call.
     interrupt_before, interrupt_after : list of str or "*"
         Nodes to pause at. A call's own lists replace these, and are remembered for the branch.
+    migrate : dict of str to str or None, optional
+        What nodes and fields are called now, by the name they have in threads that were stored
+        before; a field that leads to None is dropped.
 
     Raises
     ------
@@ -109,6 +121,7 @@ class Graph(ThreadQueries):
         state_store: StateStore | None = None,
         interrupt_before: Names = None,
         interrupt_after: Names = None,
+        migrate: Mapping[str, str | None] | None = None,
     ) -> None:
         if not name.strip():
             raise GraphConfigError("A graph's name needs something in it")
@@ -123,6 +136,8 @@ class Graph(ThreadQueries):
         self.state_store = state_store
         self.interrupt_before = listed_names(interrupt_before) or ()
         self.interrupt_after = listed_names(interrupt_after) or ()
+        self.migrate = dict(migrate or {})
+        self.migration = Migration()
         self.schema = StateSchema(state_schema)
         self._structure: Structure | None = None
 
@@ -149,6 +164,7 @@ class Graph(ThreadQueries):
             check_breakpoints(structure, (*self.interrupt_before, *self.interrupt_after))
         except ResumeError as error:
             raise GraphConfigError(str(error)) from error
+        self.migration = migration(self.migrate, structure, self.schema)
         self._structure = structure
         return self
 
@@ -253,54 +269,18 @@ class Graph(ThreadQueries):
         """
         return run_sync(self.ainvoke(initial_state, **options))
 
-    async def astream(
-        self,
-        initial_state: Mapping[str, Any] | BaseModel | None = None,
-        *,
-        thread_id: str | None = None,
-        branch_id: str = "main",
-        resume: Resume | None = None,
-        state_store: StateStore | None = None,
-        context: Any = NOT_PROVIDED,
-        interrupt_before: Names = None,
-        interrupt_after: Names = None,
-    ) -> AsyncGenerator[Event | LiveEvent, None]:
-        """Run a thread as `ainvoke` does, and yield what happens; leaving the loop ends the run.
-
-        Recorded events come after they are recorded, live ones as they happen. What a node raised
-        is raised after the `RunFailed` event.
-        """
-        call = Call(
-            initial_state,
-            thread_id,
-            branch_id,
-            resume,
-            state_store or self.state_store,
-            context,
-            interrupt_before,
-            interrupt_after,
-        )
-        _, stream = self._called(call)
-        async with aclosing(stream) as happening:
-            async for event in happening:
-                yield event
-                if isinstance(event, RunFailed) and event.exception is not None:
-                    raise event.exception
-
-    def stream(
-        self, initial_state: Mapping[str, Any] | BaseModel | None = None, **options: Any
-    ) -> Generator[Event | LiveEvent]:
-        """Run a thread as `invoke` does, and yield what happens; takes the options of `astream`."""
-        return iterate(self.astream(initial_state, **options))
-
-    def _called(self, call: Call) -> tuple[Thread, AsyncGenerator[Event | LiveEvent, None]]:
+    def _called(
+        self, call: Call, modes: frozenset[StreamMode] = frozenset()
+    ) -> tuple[Thread, AsyncGenerator[Event | LiveEvent, None]]:
         thread_id = call.checked_thread_id()
         if call.store is None and (self.interrupt_before or self.interrupt_after):
             raise GraphConfigError(
                 f"Graph {self.name!r} has breakpoints, and a run that pauses is kept in a state "
                 "store; pass state_store= and a thread_id"
             )
-        thread = Thread(self, call.store, thread_id, call.branch_id, context=call.context)
+        thread = Thread(
+            self, call.store, thread_id, call.branch_id, context=call.context, stream_modes=modes
+        )
         return thread, thread.send(call.request(), breakpoints=call.breakpoints())
 
     def thread(
@@ -320,15 +300,12 @@ class Graph(ThreadQueries):
 
         Raises
         ------
-        ResumeError
+        RedefinedGraphError
             Naming them.
         """
         missing = sorted({task.node for task in position.tasks} - set(self.structure.nodes))
         if missing:
-            raise ResumeError(
-                f"The thread waits in {', '.join(map(repr, missing))}, which graph {self.name!r} "
-                "does not have any more; bring the node back, or fork the thread before it"
-            )
+            raise RedefinedGraphError(nodes=missing)
 
     show_in_cell: ClassVar[Callable[..., dict[str, Any]] | None] = None
     """Set from above: returns what a graph shows in a notebook cell, by mime type."""

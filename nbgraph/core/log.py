@@ -15,6 +15,7 @@ from nbgraph.core.events import (
     RunStopped,
     SuperstepFinished,
 )
+from nbgraph.core.migration import Migration
 from nbgraph.core.position import Position, fold, superstepped
 from nbgraph.core.store import StateStore
 from nbgraph.errors import UnknownThreadError
@@ -66,8 +67,10 @@ class Log:
         store: StateStore | None,
         thread_id: str,
         branch_id: str,
+        migration: Migration | None = None,
     ) -> None:
         self.graph = graph
+        self._migration = migration or Migration()
         self.folding = folding
         self.store = store
         self.thread_id = thread_id
@@ -96,11 +99,12 @@ class Log:
         if self.store is None:
             return ()
         try:
-            return await self.store.events(self.thread_id, self.branch_id, after=after, upto=upto)
+            kept = await self.store.events(self.thread_id, self.branch_id, after=after, upto=upto)
         except UnknownThreadError:
             if self.branch_id == "main" and not self.position.sequence:
                 return ()
             raise
+        return self._migration.read(kept)
 
     def draft(self, events: Iterable[Event] = ()) -> Draft:
         """Return a draft that begins with `events`."""

@@ -19,10 +19,10 @@ from nbgraph.core.events import (
     TaskFinished,
 )
 from nbgraph.core.flow import Structure
-from nbgraph.core.position import Position
+from nbgraph.core.position import Position, merged_state
 from nbgraph.core.requests import Continue, Edit, Resume, SetBreakpoints, Skip, Start
 from nbgraph.core.schema import StateSchema, Update
-from nbgraph.core.superstep import first_tasks
+from nbgraph.core.superstep import check_conflicts, first_tasks
 from nbgraph.errors import (
     AlreadyAnsweredError,
     AnswerError,
@@ -60,6 +60,8 @@ def opening(
             return [_answers(request, position, thread_id)]
         case Continue():
             _check_continue(position)
+            if position.unmerged:
+                _check_merge(position, schema)
             return []
         case Edit():
             return [_edited(request, position, schema)]
@@ -110,6 +112,18 @@ def _check_continue(position: Position) -> None:
     if not position.tasks:
         state = "is new" if position.status == "new" else "has finished"
         raise ResumeError(f"The thread {state}, so there is nothing to continue; pass an input")
+
+
+def _check_merge(position: Position, schema: StateSchema) -> None:
+    """Refuse to merge results again that still do not go together: nothing would change."""
+    try:
+        check_conflicts(position, schema)
+        merged_state(position, schema)
+    except Exception as error:  # a reducer is the user's own code
+        raise ResumeError(
+            f"The results of {_listed(position.finished)} cannot be merged: {error}; edit the "
+            "state, skip one of these tasks with another value, or fork the thread before it"
+        ) from error
 
 
 def _answers(request: Resume, position: Position, thread_id: str) -> AnswersGiven:
@@ -169,7 +183,9 @@ def _check_asked(request: Resume, position: Position) -> None:
 
 
 def _skipped(request: Skip, position: Position, schema: StateSchema) -> TaskFinished:
-    unfinished = {task.task_id: task for task in position.unfinished}
+    # Where results cannot be merged, another value for one of them is a way out.
+    open_tasks = position.tasks if position.unmerged else position.unfinished
+    unfinished = {task.task_id: task for task in open_tasks}
     task = unfinished.get(request.task_id)
     if task is None or position.merged:
         raise ResumeError(

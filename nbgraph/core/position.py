@@ -31,7 +31,7 @@ from nbgraph.core.events import (
 )
 from nbgraph.core.store import BranchSummary, Status
 
-__all__ = ["Answered", "Position", "advance", "fold"]
+__all__ = ["Answered", "Position", "advance", "fold", "merged_state", "superstepped"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +126,11 @@ class Position:
         """The unfinished tasks that wait for no answer."""
         waiting = {interrupt.task_id for interrupt in self.pending.values()}
         return tuple(task for task in self.unfinished if task.task_id not in waiting)
+
+    @property
+    def unmerged(self) -> bool:
+        """Whether all planned tasks have a result, and these are not in the state."""
+        return bool(self.tasks) and not (self.merged or self.unfinished)
 
     @property
     def entered(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from nbgraph.core.compare import Comparison, compare_states
@@ -18,7 +19,15 @@ from nbgraph.errors import GraphConfigError, UnknownThreadError
 if TYPE_CHECKING:
     from nbgraph.core.graph import Graph
 
-__all__ = ["ThreadQueries"]
+__all__ = ["StateSnapshot", "ThreadQueries"]
+
+
+@dataclass(frozen=True, slots=True)
+class StateSnapshot:
+    """The state after event `sequence`: an instance of the state type, or a dict."""
+
+    value: Any
+    sequence: int
 
 
 class ThreadQueries:
@@ -79,6 +88,27 @@ class ThreadQueries:
         thread = self._stored(thread_id, branch_id, state_store)
         position = await thread.position(at)
         return thread.folding.to_json(position.state)
+
+    async def get_state(
+        self,
+        thread_id: str,
+        *,
+        at: int | None = None,
+        branch_id: str = "main",
+        state_store: StateStore | None = None,
+    ) -> StateSnapshot:
+        """Return the state as nodes are given it, and the event it stands after.
+
+        Raises
+        ------
+        UnknownThreadError
+            If the thread or branch does not exist.
+        StateUpdateError
+            If `at` is no event of the branch.
+        """
+        thread = self._stored(thread_id, branch_id, state_store)
+        position = await thread.position(at)
+        return StateSnapshot(thread.folding.view(position.state), position.sequence)
 
     async def position(
         self,

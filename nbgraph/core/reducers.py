@@ -13,10 +13,33 @@ from typing import Any
 
 from nbgraph.errors import GraphConfigError, StateUpdateError
 
-__all__ = ["Reducer", "Replace", "add", "merge_dict", "replace"]
+__all__ = ["SPECIAL", "Reducer", "Replace", "Special", "add", "merge_dict", "replace"]
 
 Reducer = Callable[[Any, Any], Any]
 """Takes the current value and an update; returns the value that follows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Special:
+    """What a field must know of a reducer whose updates are of another type than the field.
+
+    Attributes
+    ----------
+    delta_type : function
+        Takes the field's name and type, and returns the type of an update.
+    completed : function
+        Takes a checked update and where it stands, and returns it as it is recorded.
+    difference : function
+        Takes the field's name, the value before and the one after; returns the update between them.
+    """
+
+    delta_type: Callable[[str, Any], Any]
+    completed: Callable[[Any, str], Any]
+    difference: Callable[[str, Any, Any], Any]
+
+
+SPECIAL: dict[Reducer, Special] = {}
+"""Filled where such a reducer is defined, so that its types are loaded only by who uses it."""
 
 
 @dataclass(frozen=True, slots=True)

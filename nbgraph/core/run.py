@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4
 
@@ -65,8 +66,17 @@ _Item = Outcome | LiveEvent | _Once | Stop
 class Superstepper:
     """Carries out one request on a branch, from where it stands to the next end of a run."""
 
-    def __init__(self, graph: Graph, log: Log, limits: Limits, given: Any) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        log: Log,
+        limits: Limits,
+        given: Any,
+        *,
+        stream_modes: frozenset[str] = frozenset(),
+    ) -> None:
         self.run_id = uuid4().hex
+        self._stream_modes = stream_modes
         self.steps = 0
         self._graph = graph
         self._log = log
@@ -162,10 +172,10 @@ class Superstepper:
             schema=self._graph.schema,
             state=self._log.position.state,
             frame=Frame(self._log.thread_id, task.task_id, task.node, answered),
-            context=self._context(task, port) if node.accepts_context else None,
+            context=self._context(task, answered, port) if node.accepts_context else None,
         )
 
-    def _context(self, task: TaskSpec, port: Port) -> NodeContext:
+    def _context(self, task: TaskSpec, answered: Mapping[str, Any], port: Port) -> NodeContext:
         log, position = self._log, self._log.position
         return NodeContext(
             graph_name=self._graph.name,
@@ -179,6 +189,11 @@ class Superstepper:
             given=self._given,
             recorded=position.once.get(task.task_id, {}),
             port=port,
+            root_run_id=self.run_id,
+            state_schema=self._graph.state_schema,
+            state_store=log.store,
+            stream_modes=self._stream_modes,
+            resume_values=MappingProxyType(fresh(answered)),
         )
 
     def _port(self, loop: asyncio.AbstractEventLoop) -> Port:

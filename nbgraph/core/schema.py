@@ -16,7 +16,12 @@ from nbgraph.core.reducers import Replace
 from nbgraph.core.type_judges import adapter
 from nbgraph.core.values import fresh, same
 from nbgraph.core.views import Views
-from nbgraph.errors import GraphConfigError, GraphExecutionError, StateStoreError, StateUpdateError
+from nbgraph.errors import (
+    GraphConfigError,
+    GraphExecutionError,
+    RedefinedGraphError,
+    StateUpdateError,
+)
 
 __all__ = ["BaseState", "StateSchema", "Update"]
 
@@ -184,15 +189,17 @@ class StateSchema:
 
         Raises
         ------
+        RedefinedGraphError
+            If a kept field is not in the schema any more.
         StateStoreError
-            If a kept field is not in the schema any more, or does not fit it.
+            If a kept value does not fit its field any more.
         StateUpdateError
             If a merged value does not fit.
         """
         following = dict(state)
+        if not self.is_open and not update.keys() <= self.fields.keys():
+            raise RedefinedGraphError(fields=[name for name in update if name not in self.fields])
         for name, kept in update.items():
-            if not self.is_open and name not in self.fields:
-                raise StateStoreError(f"The thread keeps a field {name!r} the state does not have")
             field = self.fields.get(name, _OPEN)
             value = field.decode(kept)
             if name not in replaced:

@@ -66,6 +66,8 @@ class Thread:
         Which thread, and which branch of it.
     context : object, optional
         What nodes find as `ctx.context`. It is never stored.
+    stream_modes : frozenset of str
+        What nodes find as `ctx.stream_modes`.
     """
 
     engine = "nbgraph"
@@ -79,21 +81,25 @@ class Thread:
         branch_id: str = "main",
         *,
         context: Any = NOT_PROVIDED,
+        stream_modes: frozenset[str] = frozenset(),
     ) -> None:
         self.graph = graph
         self.store = store
         self.thread_id = thread_id
         self.branch_id = branch_id
         self._context = context
+        self._stream_modes = stream_modes
         self._log = Log(
             graph=graph.name,
             folding=graph.schema,
             store=store,
             thread_id=thread_id,
             branch_id=branch_id,
+            migration=graph.migration,
         )
         self._running: Superstepper | None = None
         self._last: Superstepper | None = None
+        self._began = Position()
 
     @property
     def shape(self) -> Shape:
@@ -109,6 +115,16 @@ class Thread:
     def known(self) -> Position:
         """Where the branch stood when this handle last looked or wrote."""
         return self._log.position
+
+    @property
+    def began(self) -> Position:
+        """Where the branch stood when the last request was accepted."""
+        return self._began
+
+    @property
+    def run_id(self) -> str:
+        """The id of the last run; empty before the first."""
+        return "" if self._last is None else self._last.run_id
 
     @property
     def steps(self) -> int:
@@ -177,7 +193,9 @@ class Thread:
         limits = Limits(self.graph.max_steps, timeout=self.graph.timeout)
         if isinstance(request, Continue):
             limits = Limits(limits.max_steps, request.steps, request.until, limits.timeout)
-        self._last = self._running = Superstepper(self.graph, self._log, limits, self._context)
+        self._last = self._running = Superstepper(
+            self.graph, self._log, limits, self._context, stream_modes=self._stream_modes
+        )
         try:
             first = await self._opening(request)
             passing = not first and self._log.position.paused == "before"
@@ -195,7 +213,9 @@ class Thread:
     async def _opening(
         self, request: Start | Resume | Continue | Edit | Skip | SetBreakpoints
     ) -> list[Event]:
-        self.graph.check_position(await self._log.load())
+        self._began = await self._log.load()
+        if self._began.pending or not isinstance(request, Start):  # an input drops the old tasks
+            self.graph.check_position(self._began)
         try:
             return self._planned(request)
         except ResumeError:

@@ -453,10 +453,10 @@ def test_cancelling_ainvoke_cancels_its_nodes_and_leaves_a_thread_that_goes_on()
     assert asyncio.run(scenario()).state.log == ["a", "waits"]
 
 
-def test_closing_an_async_stream_ends_the_run_where_it_is() -> None:
+def test_closing_an_async_stream_in_lockstep_ends_the_run_where_it_is() -> None:
     async def scenario() -> None:
         graph = chain(stop("a"), stop("b"))
-        async with aclosing(graph.astream({}, thread_id="t")) as happening:
+        async with aclosing(graph.astream({}, thread_id="t", lockstep=True)) as happening:
             async for event in happening:
                 if getattr(event, "type", "") == "task_finished":
                     break
@@ -467,9 +467,9 @@ def test_closing_an_async_stream_ends_the_run_where_it_is() -> None:
     asyncio.run(scenario())
 
 
-def test_leaving_a_sync_stream_ends_the_run_where_it_is() -> None:
+def test_leaving_a_sync_stream_in_lockstep_ends_the_run_where_it_is() -> None:
     graph = chain(stop("a"), stop("b"))
-    for event in graph.stream({}, thread_id="t"):
+    for event in graph.stream({}, thread_id="t", lockstep=True):
         if getattr(event, "type", "") == "task_finished":
             break
     assert graph.sync.position("t").next == ("b",)

@@ -335,7 +335,7 @@ def test_a_thread_whose_field_is_gone_from_the_schema_says_so() -> None:
         return made.flow(START >> node(name="n")(lambda state: None) >> END)
 
     graph(("a", int), ("b", int), a=1, b=2).invoke({}, thread_id="t")
-    with pytest.raises(StateStoreError, match="keeps a field 'b' the state does not have"):
+    with pytest.raises(StateStoreError, match="keeps 'b', which its graph does not have"):
         graph(("a", int), a=1).invoke({}, thread_id="t")
 
 

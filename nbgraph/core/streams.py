@@ -1,0 +1,145 @@
+"""The calls of a graph that yield what happens while it runs."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Generator, Mapping
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any, Unpack, overload
+
+from pydantic import BaseModel
+
+from nbgraph.core.call import Call, CallOptions
+from nbgraph.core.events import Event, LiveEvent
+from nbgraph.core.loop import iterate
+from nbgraph.core.store import StateStore
+from nbgraph.core.streaming import (
+    StreamEvent,
+    StreamFilter,
+    StreamMode,
+    StreamModes,
+    ahead,
+    checked_modes,
+    filter_of,
+)
+
+if TYPE_CHECKING:
+    from nbgraph.core.thread import Thread
+
+__all__ = ["GraphStreams"]
+
+Input = Mapping[str, Any] | BaseModel | None
+
+
+class GraphStreams:
+    """The streaming calls of `Graph`."""
+
+    state_store: StateStore | None
+
+    @overload
+    def astream(
+        self,
+        initial_state: Input = None,
+        *,
+        stream_mode: None = None,
+        lockstep: bool = False,
+        **options: Unpack[CallOptions],
+    ) -> AsyncGenerator[Event | LiveEvent, None]: ...
+    @overload
+    def astream(
+        self,
+        initial_state: Input = None,
+        *,
+        stream_mode: StreamModes,
+        lockstep: bool = False,
+        **options: Unpack[CallOptions],
+    ) -> AsyncGenerator[StreamEvent, None]: ...
+    def astream(
+        self,
+        initial_state: Input = None,
+        *,
+        stream_mode: StreamModes | None = None,
+        lockstep: bool = False,
+        **options: Unpack[CallOptions],
+    ) -> AsyncGenerator[Any, None]:
+        """Run a thread as `ainvoke` does, and yield what happens; leaving the loop ends the run.
+
+        Recorded events come after they are recorded, live ones as they happen. What a node raised
+        is raised at the end.
+
+        Parameters
+        ----------
+        initial_state : dict or model, optional
+            As `ainvoke` takes it.
+        stream_mode : str or list of str, optional
+            Yield `StreamEvent`s of these modes, `updates values custom tokens debug`, and one at
+            the end; `[]` yields that one alone. Without it, nbgraph's own events.
+        lockstep : bool
+            Hold the run at each event until the next one is asked for, so that leaving the loop
+            ends it there. Without it the run goes on while the reader is busy, and what happens is
+            kept for the reader.
+        **options
+            The options of `ainvoke`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `stream_mode` is no mode. This is raised at the call; what `ainvoke` raises is raised
+            in the loop.
+        """
+        modes = None if stream_mode is None else checked_modes(stream_mode)
+        return self._streamed(
+            Call.of(initial_state, self.state_store, options), modes, lockstep=lockstep
+        )
+
+    @overload
+    def stream(
+        self,
+        initial_state: Input = None,
+        *,
+        stream_mode: None = None,
+        lockstep: bool = False,
+        **options: Unpack[CallOptions],
+    ) -> Generator[Event | LiveEvent]: ...
+    @overload
+    def stream(
+        self,
+        initial_state: Input = None,
+        *,
+        stream_mode: StreamModes,
+        lockstep: bool = False,
+        **options: Unpack[CallOptions],
+    ) -> Generator[StreamEvent]: ...
+    def stream(
+        self,
+        initial_state: Input = None,
+        *,
+        stream_mode: StreamModes | None = None,
+        lockstep: bool = False,
+        **options: Unpack[CallOptions],
+    ) -> Generator[Any]:
+        """Run a thread as `invoke` does, and yield what happens; takes the options of `astream`."""
+        modes = None if stream_mode is None else checked_modes(stream_mode)
+        call = Call.of(initial_state, self.state_store, options)
+        return iterate(self._streamed(call, modes, lockstep=lockstep))
+
+    async def _streamed(
+        self, call: Call, modes: frozenset[StreamMode] | None, *, lockstep: bool
+    ) -> AsyncGenerator[Any, None]:
+        thread, stream = self._called(call, modes or frozenset())
+        wanted: StreamFilter | None = None
+        async with aclosing(stream if lockstep else ahead(stream)) as happening:
+            async for event in happening:
+                if modes is None:
+                    yield event
+                    continue
+                wanted = wanted or filter_of(thread, modes)
+                for each in wanted.of(event):
+                    yield each
+        ended = thread.known.failure
+        if ended is not None and ended.exception is not None:
+            raise ended.exception
+
+    def _called(
+        self, call: Call, modes: frozenset[StreamMode] = frozenset()
+    ) -> tuple[Thread, AsyncGenerator[Event | LiveEvent, None]]:
+        raise NotImplementedError
