@@ -10,6 +10,7 @@ from nbgraph.core.driver import Folding, Shape
 from nbgraph.core.events import (
     AnswerRefused,
     AnswersGiven,
+    Attempt,
     Event,
     Interrupt,
     LiveEvent,
@@ -56,11 +57,16 @@ _START, _END = "__start__", "__end__"
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What a node has done so far: finished visits, their seconds, and since when it runs."""
+    """What a node has done so far: finished visits, their seconds, and since when it runs.
+
+    `tries` is how often its newest task was tried, of `limit` times if that is known.
+    """
 
     visits: int = 0
     seconds: float = 0.0
     since: float | None = None
+    tries: int = 1
+    limit: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +168,8 @@ def shown(snapshot: Snapshot, event: Event | LiveEvent, shape: Shape, folding: F
     match event:
         case TaskStarted(task_id=task_id, at=at):
             return _barred(snapshot, task_id, mark="running", started=at)
+        case TaskEmitted(node=node, at=at, data=Attempt() as attempt):
+            return _tried(snapshot, node, at, attempt)
         case TaskEmitted(node=node, at=at, data=data):
             return _logged(snapshot, LogLine(at, node, _brief(data)))
         case _:
@@ -263,18 +271,31 @@ def _reported(snapshot: Snapshot, event: TaskFinished | TaskFailed | TaskInterru
         case TaskFinished(task_id=task_id, node=node, duration=seconds):
             mark: Mark = "done" if event.attempts else "skipped"
             old = snapshot.progress.get(node, Progress())
-            new = Progress(old.visits + 1, old.seconds + seconds)
+            new = Progress(old.visits + 1, old.seconds + seconds, None, event.attempts, old.limit)
             barred = _barred(
                 snapshot, task_id, mark=mark, started=event.started or None, seconds=seconds
             )
             return replace(barred, progress={**barred.progress, node: new})
-        case TaskFailed(task_id=task_id, error=error):
+        case TaskFailed(task_id=task_id, node=node, error=error):
             text = f"{error.type}: {error.message}"
-            return _said(_barred(snapshot, task_id, mark="failed"), event, text, "failed")
+            old = snapshot.progress.get(node, Progress())
+            tried = {**snapshot.progress, node: replace(old, tries=event.attempts)}
+            barred = _barred(replace(snapshot, progress=tried), task_id, mark="failed")
+            return _said(barred, event, text, "failed")
         case TaskInterrupted(task_id=task_id, interrupts=interrupts):
             asked = _barred(snapshot, task_id, mark="waiting")
             text = "; ".join(f"asks: {item.message or item.key}" for item in interrupts)
             return _said(asked, event, text, "waiting")
+
+
+def _tried(snapshot: Snapshot, node: str, at: float, attempt: Attempt) -> Snapshot:
+    """Count the attempt that follows one that failed, and say why there is another."""
+    old = snapshot.progress.get(node, Progress())
+    new = replace(old, tries=attempt.number + 1, limit=attempt.limit)
+    error = attempt.error
+    text = f"try {attempt.number} failed: {error.type}: {error.message}"
+    counted = replace(snapshot, progress={**snapshot.progress, node: new})
+    return _logged(counted, LogLine(at, node, text, "failed"))
 
 
 def _answered(snapshot: Snapshot, event: AnswersGiven, before: Position) -> Snapshot:

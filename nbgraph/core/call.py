@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
@@ -29,6 +29,7 @@ class Call:
     context: Any
     interrupt_before: Names
     interrupt_after: Names
+    break_when: Callable[[Any], bool] | None = None
 
     def checked_thread_id(self) -> str:
         """Return the id of the thread the call is about.
@@ -56,7 +57,7 @@ class Call:
                 "Without a state store a call takes an input and runs on branch 'main'; pass "
                 "state_store= to go on with a thread"
             )
-        if self.breakpoints() is not None:
+        if self.breakpoints() is not None or self.break_when is not None:
             raise GraphConfigError(
                 "A run that pauses at a breakpoint is kept in a state store; pass state_store= and "
                 "a thread_id"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import AsyncGenerator, Callable, Generator, Mapping
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
@@ -16,6 +16,7 @@ from nbgraph.core.driver import Driver, Shape
 from nbgraph.core.events import Event, Interrupt, LiveEvent, RunFailed
 from nbgraph.core.flow import Structure, build
 from nbgraph.core.loop import iterate, run_sync
+from nbgraph.core.middleware import Middleware, checked_middleware
 from nbgraph.core.opening import check_breakpoints
 from nbgraph.core.position import Position
 from nbgraph.core.queries import ThreadQueries
@@ -92,14 +93,20 @@ class Graph(ThreadQueries):
         Where threads are kept. A graph that asks needs one, here or in the call.
     interrupt_before, interrupt_after : list of str or "*"
         Nodes to pause at. A call's own lists replace these, and are remembered for the branch.
+    break_when : function, optional
+        Takes the state and returns whether to pause before the next superstep.
+    middleware : list of Middleware, optional
+        Code around runs and nodes; the first one is the outermost.
 
     Raises
     ------
     GraphConfigError
         If the schema or an option cannot be used.
+    TypeError
+        If one of `middleware` is no `Middleware`.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - one option for each thing that can be declared
         self,
         state_schema: Any,
         *,
@@ -109,6 +116,8 @@ class Graph(ThreadQueries):
         state_store: StateStore | None = None,
         interrupt_before: Names = None,
         interrupt_after: Names = None,
+        break_when: Callable[[Any], bool] | None = None,
+        middleware: Iterable[Middleware] | None = None,
     ) -> None:
         if not name.strip():
             raise GraphConfigError("A graph's name needs something in it")
@@ -123,6 +132,8 @@ class Graph(ThreadQueries):
         self.state_store = state_store
         self.interrupt_before = listed_names(interrupt_before) or ()
         self.interrupt_after = listed_names(interrupt_after) or ()
+        self.break_when = break_when
+        self.middleware = checked_middleware(middleware)
         self.schema = StateSchema(state_schema)
         self._structure: Structure | None = None
 
@@ -176,7 +187,7 @@ class Graph(ThreadQueries):
             self.schema.json_schema(),
         )
 
-    async def ainvoke(
+    async def ainvoke(  # noqa: PLR0913 - the documented options of a call
         self,
         initial_state: Mapping[str, Any] | BaseModel | None = None,
         *,
@@ -187,6 +198,7 @@ class Graph(ThreadQueries):
         context: Any = NOT_PROVIDED,
         interrupt_before: Names = None,
         interrupt_after: Names = None,
+        break_when: Callable[[Any], bool] | None = None,
     ) -> GraphResult:
         """Run a thread to its end or its next pause, on the caller's loop.
 
@@ -207,6 +219,9 @@ class Graph(ThreadQueries):
             What nodes find as `ctx.context`; it is never stored.
         interrupt_before, interrupt_after : list of str or "*", optional
             Nodes to pause at from now on; None keeps what the branch has, `[]` clears it.
+        break_when : function, optional
+            Takes the state and returns whether to pause before the next superstep, in this call,
+            instead of the graph's. A function cannot be stored, so it is not remembered.
 
         Returns
         -------
@@ -234,6 +249,7 @@ class Graph(ThreadQueries):
             context,
             interrupt_before,
             interrupt_after,
+            break_when,
         )
         thread, stream = self._called(call)
         last: Event | LiveEvent | None = None
@@ -253,7 +269,7 @@ class Graph(ThreadQueries):
         """
         return run_sync(self.ainvoke(initial_state, **options))
 
-    async def astream(
+    async def astream(  # noqa: PLR0913 - the documented options of a call
         self,
         initial_state: Mapping[str, Any] | BaseModel | None = None,
         *,
@@ -264,6 +280,7 @@ class Graph(ThreadQueries):
         context: Any = NOT_PROVIDED,
         interrupt_before: Names = None,
         interrupt_after: Names = None,
+        break_when: Callable[[Any], bool] | None = None,
     ) -> AsyncGenerator[Event | LiveEvent, None]:
         """Run a thread as `ainvoke` does, and yield what happens; leaving the loop ends the run.
 
@@ -279,6 +296,7 @@ class Graph(ThreadQueries):
             context,
             interrupt_before,
             interrupt_after,
+            break_when,
         )
         _, stream = self._called(call)
         async with aclosing(stream) as happening:
@@ -295,13 +313,17 @@ class Graph(ThreadQueries):
 
     def _called(self, call: Call) -> tuple[Thread, AsyncGenerator[Event | LiveEvent, None]]:
         thread_id = call.checked_thread_id()
-        if call.store is None and (self.interrupt_before or self.interrupt_after):
+        breaks = self.interrupt_before or self.interrupt_after or self.break_when is not None
+        if call.store is None and breaks:
             raise GraphConfigError(
                 f"Graph {self.name!r} has breakpoints, and a run that pauses is kept in a state "
                 "store; pass state_store= and a thread_id"
             )
         thread = Thread(self, call.store, thread_id, call.branch_id, context=call.context)
-        return thread, thread.send(call.request(), breakpoints=call.breakpoints())
+        stream = thread.send(
+            call.request(), breakpoints=call.breakpoints(), break_when=call.break_when
+        )
+        return thread, stream
 
     def thread(
         self,
