@@ -166,8 +166,9 @@ class Snapshot:
 def shown(snapshot: Snapshot, event: Event | LiveEvent, shape: Shape, folding: Folding) -> Snapshot:
     """Return the snapshot after one more event."""
     match event:
-        case TaskStarted(task_id=task_id, at=at):
-            return _barred(snapshot, task_id, mark="running", started=at)
+        case TaskStarted(task_id=task_id, node=node, at=at):
+            first = _counted(snapshot, node, tries=1)
+            return _barred(first, task_id, mark="running", started=at)
         case TaskEmitted(node=node, at=at, data=Attempt() as attempt):
             return _tried(snapshot, node, at, attempt)
         case TaskEmitted(node=node, at=at, data=data):
@@ -278,10 +279,8 @@ def _reported(snapshot: Snapshot, event: TaskFinished | TaskFailed | TaskInterru
             return replace(barred, progress={**barred.progress, node: new})
         case TaskFailed(task_id=task_id, node=node, error=error):
             text = f"{error.type}: {error.message}"
-            old = snapshot.progress.get(node, Progress())
-            tried = {**snapshot.progress, node: replace(old, tries=event.attempts)}
-            barred = _barred(replace(snapshot, progress=tried), task_id, mark="failed")
-            return _said(barred, event, text, "failed")
+            counted = _counted(snapshot, node, tries=event.attempts)
+            return _said(_barred(counted, task_id, mark="failed"), event, text, "failed")
         case TaskInterrupted(task_id=task_id, interrupts=interrupts):
             asked = _barred(snapshot, task_id, mark="waiting")
             text = "; ".join(f"asks: {item.message or item.key}" for item in interrupts)
@@ -290,12 +289,19 @@ def _reported(snapshot: Snapshot, event: TaskFinished | TaskFailed | TaskInterru
 
 def _tried(snapshot: Snapshot, node: str, at: float, attempt: Attempt) -> Snapshot:
     """Count the attempt that follows one that failed, and say why there is another."""
-    old = snapshot.progress.get(node, Progress())
-    new = replace(old, tries=attempt.number + 1, limit=attempt.limit)
+    counted = _counted(snapshot, node, tries=attempt.number + 1, limit=attempt.limit)
     error = attempt.error
     text = f"try {attempt.number} failed: {error.type}: {error.message}"
-    counted = replace(snapshot, progress={**snapshot.progress, node: new})
     return _logged(counted, LogLine(at, node, text, "failed"))
+
+
+def _counted(snapshot: Snapshot, node: str, **tries: Any) -> Snapshot:
+    """Return the snapshot with other tries of a node; a first one alone is no progress yet."""
+    old = snapshot.progress.get(node)
+    if old is None and tries == {"tries": 1}:
+        return snapshot
+    new = replace(old or Progress(), **tries)
+    return replace(snapshot, progress={**snapshot.progress, node: new})
 
 
 def _answered(snapshot: Snapshot, event: AnswersGiven, before: Position) -> Snapshot:
