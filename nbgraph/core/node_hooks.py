@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, replace
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from nbgraph.core.events import Interrupt, Route, TaskSpec
@@ -20,6 +21,7 @@ from nbgraph.core.middleware import (
 from nbgraph.core.node import Node
 from nbgraph.core.schema import StateSchema
 from nbgraph.core.superstep import read_result
+from nbgraph.core.workers import waiting
 
 if TYPE_CHECKING:
     from nbgraph.core.graph import Graph
@@ -31,7 +33,7 @@ Result = tuple[dict[str, Any], tuple[str, ...], tuple[Route, ...] | None]
 """A node's checked update, the fields that go past their reducer, and its own routes."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class NodeHooks:
     """The node hooks of one task; `where` is their context, without a state."""
 
@@ -39,6 +41,8 @@ class NodeHooks:
     node: Node
     schema: StateSchema
     where: NodeMiddlewareContext
+    asked: set[Future[Any]] = field(default_factory=set[Future[Any]])
+    over: bool = False
 
     def _seen(self, values: Mapping[str, Any]) -> NodeMiddlewareContext:
         return replace(self.where, state=self.schema.view(values))
@@ -91,9 +95,22 @@ class NodeHooks:
             return lambda question: _at_once(self.answer(values, question))
         if self.node.is_async:
             return None
-        return lambda question: asyncio.run_coroutine_threadsafe(
-            self.answer(values, question), loop
-        ).result()
+        return lambda question: self._awaited(self.answer(values, question), loop)
+
+    def _awaited(self, asking: Coroutine[Any, Any, Any], loop: asyncio.AbstractEventLoop) -> Any:
+        """Wait in a worker thread for what the loop is asked, until the task is over."""
+        future = asyncio.run_coroutine_threadsafe(asking, loop)
+        self.asked.add(future)
+        if self.over:
+            future.cancel()
+        with waiting():
+            return future.result()
+
+    def close(self) -> None:
+        """Let go of a worker that still waits for a hook when the task has ended."""
+        self.over = True
+        for future in tuple(self.asked):
+            future.cancel()
 
     async def answer(self, values: Mapping[str, Any], question: Interrupt) -> Any:
         """Return the first answer a hook has to a question, or None."""

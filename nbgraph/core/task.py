@@ -7,7 +7,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from nbgraph.core import answers
 from nbgraph.core.context import NodeContext
@@ -32,6 +32,8 @@ from nbgraph.core.workers import call_in_worker
 from nbgraph.errors import GraphExecutionError, NodeTimeoutError
 
 __all__ = ["Outcome", "TaskCall", "described", "run_task"]
+
+T = TypeVar("T", bound=BaseException)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,10 +148,10 @@ def _own_cancellation(name: str, cause: BaseException) -> GraphExecutionError:
     return error
 
 
-def _leaves(group: BaseExceptionGroup[GraphInterrupt]) -> Iterator[GraphInterrupt]:
+def _leaves(group: BaseExceptionGroup[T]) -> Iterator[T]:
     for item in group.exceptions:
         if isinstance(item, BaseExceptionGroup):
-            yield from _leaves(item)
+            yield from _leaves(cast("BaseExceptionGroup[T]", item))
         else:
             yield item
 
@@ -182,6 +184,9 @@ def _kept_cache(call: TaskCall) -> dict[str, Any]:
 async def _hooked(call: TaskCall, attempts: Attempts) -> Result:
     """Run the node's attempts, with middleware around all of them."""
     hooks = call.hooks
+    if hooks is None and call.node.retry is None:
+        attempts.made = 1
+        return await _timed(call)
     if hooks is None:
         return await attempts.run(lambda: _timed(_attempted(call, attempts)))
     values = await hooks.before(call.before())
@@ -194,6 +199,8 @@ async def _hooked(call: TaskCall, attempts: Attempts) -> Result:
         if instead is None:
             raise
         return instead
+    finally:
+        hooks.close()
     return await hooks.after(result)
 
 
@@ -208,13 +215,26 @@ async def _answered(call: TaskCall, hooks: NodeHooks) -> Result:
     while True:
         try:
             return await _timed(call)
-        except GraphInterrupt as pause:
-            if pause.problems:
-                raise
-            answer = await hooks.answer(call.before(), pause.question)
-            if not call.frame.take(pause.question, answer):
+        except (GraphInterrupt, BaseExceptionGroup) as raised:
+            if not await _taken(call, hooks, raised):
                 raise
         call = call.again()
+
+
+async def _taken(
+    call: TaskCall,
+    hooks: NodeHooks,
+    raised: GraphInterrupt | BaseExceptionGroup[BaseException],
+) -> bool:
+    """Return whether a hook answered one of the questions that ended a node's run."""
+    pauses = [raised] if isinstance(raised, GraphInterrupt) else list(_leaves(raised))
+    answered = False
+    for pause in pauses:
+        if not isinstance(pause, GraphInterrupt) or pause.problems:
+            return False
+        answer = await hooks.answer(call.before(), pause.question)
+        answered = call.frame.take(pause.question, answer) or answered
+    return answered
 
 
 async def _timed(call: TaskCall) -> Any:

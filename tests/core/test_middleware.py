@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from contextlib import aclosing, suppress
 from typing import Any, Literal, TypedDict
 
@@ -493,6 +494,47 @@ def test_a_hook_sees_the_whole_question() -> None:
     chain(asks, middleware=[Looks()]).invoke({"count": 2}, thread_id="t")
     [(message, schema, count)] = seen
     assert (message, schema["enum"], count) == ("Sure?", ["yes", "no"], 2)
+
+
+def test_questions_that_end_an_async_node_together_are_answered_together() -> None:
+    async def ask(name: str) -> Any:
+        return interrupt(name, id=name)
+
+    @node
+    async def both(state: Trail) -> dict[str, Any]:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(ask(name)) for name in ("one", "two")]
+        return {"log": [task.result() for task in tasks]}
+
+    graph = chain(both, middleware=[answering("a", "b", is_async=True)])
+    assert graph.invoke({}, thread_id="t").state.log == ["a", "b"]
+    graph = chain(both, middleware=[answering("a", is_async=True)])
+    paused = graph.invoke({}, thread_id="t")
+    assert list(paused.interrupts) == ["both:two"]
+    assert graph.invoke(None, thread_id="t", resume=Resume("b")).state.log == ["a", "b"]
+
+
+def test_a_stopped_run_lets_go_of_a_worker_that_waits_for_an_answer() -> None:
+    released = threading.Event()
+
+    class Never(Middleware):
+        async def on_interrupt(self, ctx: NodeMiddlewareContext, payload: Any) -> None:
+            asking.set()
+            await asyncio.Event().wait()
+
+    @node
+    def asks(state: Trail) -> None:
+        try:
+            interrupt(id="q")
+        finally:
+            released.set()
+
+    async def main() -> None:
+        await _cancelled(chain(asks, middleware=[Never()]), asking)
+        assert await asyncio.to_thread(released.wait, 10)
+
+    asking = asyncio.Event()
+    asyncio.run(main())
 
 
 def test_several_tasks_wait_for_async_answers_at_once() -> None:
