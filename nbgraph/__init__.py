@@ -14,9 +14,11 @@ from nbgraph.core.events import Interrupt
 from nbgraph.core.flow import branch, join, when
 from nbgraph.core.graph import Graph, GraphResult
 from nbgraph.core.interrupts import GraphInterrupt, interrupt
+from nbgraph.core.middleware import Middleware, RunOutcome
 from nbgraph.core.node import END, START, Command, Node, Send, node
 from nbgraph.core.reducers import Replace, add, merge_dict, replace
 from nbgraph.core.requests import Resume
+from nbgraph.core.retry import Retry
 from nbgraph.core.schema import BaseState
 from nbgraph.core.spec import GraphData
 from nbgraph.core.streaming import StreamEvent
@@ -47,12 +49,15 @@ __all__ = [
     "GraphResult",
     "InMemoryStateStore",
     "Interrupt",
+    "Middleware",
     "Node",
     "NodeContext",
     "Panel",
     "RemoveMessage",
     "Replace",
     "Resume",
+    "Retry",
+    "RunOutcome",
     "SQLiteStateStore",
     "Send",
     "Session",

@@ -10,6 +10,7 @@ from nbgraph.core.driver import Folding, Shape
 from nbgraph.core.events import (
     AnswerRefused,
     AnswersGiven,
+    Attempt,
     Event,
     Interrupt,
     LiveEvent,
@@ -56,11 +57,16 @@ _START, _END = "__start__", "__end__"
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What a node has done so far: finished visits, their seconds, and since when it runs."""
+    """What a node has done so far: finished visits, their seconds, and since when it runs.
+
+    `tries` is how often its newest task was tried, of `limit` times if that is known.
+    """
 
     visits: int = 0
     seconds: float = 0.0
     since: float | None = None
+    tries: int = 1
+    limit: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,8 +166,11 @@ class Snapshot:
 def shown(snapshot: Snapshot, event: Event | LiveEvent, shape: Shape, folding: Folding) -> Snapshot:
     """Return the snapshot after one more event."""
     match event:
-        case TaskStarted(task_id=task_id, at=at):
-            return _barred(snapshot, task_id, mark="running", started=at)
+        case TaskStarted(task_id=task_id, node=node, at=at):
+            first = _counted(snapshot, node, tries=1)
+            return _barred(first, task_id, mark="running", started=at)
+        case TaskEmitted(node=node, at=at, data=Attempt() as attempt):
+            return _tried(snapshot, node, at, attempt)
         case TaskEmitted(node=node, at=at, data=data):
             return _logged(snapshot, LogLine(at, node, _brief(data)))
         case _:
@@ -263,18 +272,36 @@ def _reported(snapshot: Snapshot, event: TaskFinished | TaskFailed | TaskInterru
         case TaskFinished(task_id=task_id, node=node, duration=seconds):
             mark: Mark = "done" if event.attempts else "skipped"
             old = snapshot.progress.get(node, Progress())
-            new = Progress(old.visits + 1, old.seconds + seconds)
+            new = Progress(old.visits + 1, old.seconds + seconds, None, event.attempts, old.limit)
             barred = _barred(
                 snapshot, task_id, mark=mark, started=event.started or None, seconds=seconds
             )
             return replace(barred, progress={**barred.progress, node: new})
-        case TaskFailed(task_id=task_id, error=error):
+        case TaskFailed(task_id=task_id, node=node, error=error):
             text = f"{error.type}: {error.message}"
-            return _said(_barred(snapshot, task_id, mark="failed"), event, text, "failed")
+            counted = _counted(snapshot, node, tries=event.attempts)
+            return _said(_barred(counted, task_id, mark="failed"), event, text, "failed")
         case TaskInterrupted(task_id=task_id, interrupts=interrupts):
             asked = _barred(snapshot, task_id, mark="waiting")
             text = "; ".join(f"asks: {item.message or item.key}" for item in interrupts)
             return _said(asked, event, text, "waiting")
+
+
+def _tried(snapshot: Snapshot, node: str, at: float, attempt: Attempt) -> Snapshot:
+    """Count the attempt that follows one that failed, and say why there is another."""
+    counted = _counted(snapshot, node, tries=attempt.number + 1, limit=attempt.limit)
+    error = attempt.error
+    text = f"try {attempt.number} failed: {error.type}: {error.message}"
+    return _logged(counted, LogLine(at, node, text, "failed"))
+
+
+def _counted(snapshot: Snapshot, node: str, **tries: Any) -> Snapshot:
+    """Return the snapshot with other tries of a node; a first one alone is no progress yet."""
+    old = snapshot.progress.get(node)
+    if old is None and tries == {"tries": 1}:
+        return snapshot
+    new = replace(old or Progress(), **tries)
+    return replace(snapshot, progress={**snapshot.progress, node: new})
 
 
 def _answered(snapshot: Snapshot, event: AnswersGiven, before: Position) -> Snapshot:

@@ -158,6 +158,19 @@ def clock(at: float) -> str:
 
 def line(mark: Mark, progress: Progress | None) -> str:
     """Return a node's second line on the drawing."""
+    tries = "" if progress is None else _tries(progress)
+    return " · ".join(part for part in (_line(mark, progress), tries) if part)
+
+
+def _tries(progress: Progress) -> str:
+    """Return how often a node was tried, if more than once: `2 of 3 tries`."""
+    if progress.tries <= 1:
+        return ""
+    limit = "" if progress.limit is None else f"of {progress.limit} "
+    return f"{progress.tries} {limit}tries"
+
+
+def _line(mark: Mark, progress: Progress | None) -> str:
     match mark:
         case "waiting":
             return "waits for you"

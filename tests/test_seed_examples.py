@@ -15,6 +15,7 @@ from nbgraph import (
     Graph,
     GraphInterrupt,
     InMemoryStateStore,
+    Middleware,
     NodeContext,
     Resume,
     add,
@@ -22,7 +23,8 @@ from nbgraph import (
     node,
 )
 from nbgraph.core.events import Interrupt
-from nbgraph.errors import GraphConfigError, ResumeError
+from nbgraph.errors import GraphConfigError, GraphExecutionError, ResumeError
+from nbgraph.middleware import NodeMiddlewareContext
 
 
 class Loan(BaseState):
@@ -150,8 +152,6 @@ def test_answers_arrive_as_json() -> None:
 
 
 def test_a_pause_needs_a_state_store() -> None:
-    from nbgraph.errors import GraphExecutionError
-
     graph = Graph(Loan).flow(START >> extend, extend >> END)
     with pytest.raises(GraphExecutionError, match="a pause needs a state store"):
         graph.invoke({"days": 1})
@@ -229,3 +229,61 @@ def test_the_context_of_the_paused_run_is_passed_again_with_the_answer() -> None
     graph.invoke({}, thread_id="t", context=1.0)
     done = graph.invoke(None, thread_id="t", resume=Resume("ok"), context=2.0)
     assert done.state.days == 2.0
+
+
+class Repair(BaseState):
+    price: float = 0.0
+    agreed: bool = False
+
+
+class AgreeToSmallRepairs(Middleware):
+    def on_interrupt(self, ctx: NodeMiddlewareContext, payload: object) -> object:
+        if isinstance(payload, dict) and payload.get("price", 0) < 100:
+            return "yes"
+        return None
+
+
+@node
+def agree(state: Repair) -> dict[str, Any]:
+    return {"agreed": interrupt({"price": state.price}, id="agree") == "yes"}
+
+
+def workshop(*middleware: Middleware, **options: Any) -> Graph:
+    return Graph(Repair, middleware=middleware, **options).flow(START >> agree, agree >> END)
+
+
+def test_the_fourth_example_is_answered_by_middleware_without_a_store() -> None:
+    assert workshop(AgreeToSmallRepairs()).invoke({"price": 20}).state.agreed is True
+
+
+def test_what_no_hook_answers_pauses_and_that_needs_a_store() -> None:
+    with pytest.raises(GraphExecutionError, match="a pause needs a state store"):
+        workshop(AgreeToSmallRepairs()).invoke({"price": 200})
+    graph = workshop(AgreeToSmallRepairs(), state_store=InMemoryStateStore())
+    paused = graph.invoke({"price": 200}, thread_id="t")
+    assert list(paused.interrupts) == ["agree:agree"]
+    assert graph.invoke(None, thread_id="t", resume=Resume("yes")).state.agreed is True
+
+
+def test_hooks_are_asked_in_order_and_the_first_answer_wins() -> None:
+    asked: list[str] = []
+
+    def hook(name: str, answer: str | None) -> Middleware:
+        class Answers(Middleware):
+            def on_interrupt(self, ctx: NodeMiddlewareContext, payload: object) -> object:
+                asked.append(name)
+                return answer
+
+        return Answers()
+
+    graph = workshop(hook("silent", None), hook("agrees", "yes"), hook("refuses", "no"))
+    assert graph.invoke({"price": 1}).state.agreed is True
+    assert asked == ["silent", "agrees"]
+
+
+def test_an_on_interrupt_hook_may_be_async_too() -> None:
+    class Agrees(Middleware):
+        async def on_interrupt(self, ctx: NodeMiddlewareContext, payload: object) -> object:
+            return "yes"
+
+    assert workshop(Agrees()).invoke({"price": 1}).state.agreed is True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypedDict
 from uuid import uuid4
@@ -28,6 +28,7 @@ class CallOptions(TypedDict, total=False):
     context: Any
     interrupt_before: Names
     interrupt_after: Names
+    break_when: Callable[[Any], bool] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,7 @@ class Call:
     context: Any
     interrupt_before: Names
     interrupt_after: Names
+    break_when: Callable[[Any], bool] | None = None
 
     @classmethod
     def of(cls, given: Any, store: StateStore | None, options: CallOptions) -> Call:
@@ -55,6 +57,7 @@ class Call:
             options.get("context", NOT_PROVIDED),
             options.get("interrupt_before"),
             options.get("interrupt_after"),
+            options.get("break_when"),
         )
 
     def checked_thread_id(self) -> str:
@@ -83,7 +86,7 @@ class Call:
                 "Without a state store a call takes an input and runs on branch 'main'; pass "
                 "state_store= to go on with a thread"
             )
-        if self.breakpoints() is not None:
+        if self.breakpoints() is not None or self.break_when is not None:
             raise GraphConfigError(
                 "A run that pauses at a breakpoint is kept in a state store; pass state_store= and "
                 "a thread_id"

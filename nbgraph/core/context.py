@@ -6,7 +6,7 @@ import asyncio
 import inspect
 import time
 from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from nbgraph.core.events import TaskEmitted
@@ -14,6 +14,7 @@ from nbgraph.core.values import fresh
 from nbgraph.errors import ContextNotProvidedError
 
 if TYPE_CHECKING:
+    from nbgraph.core.middleware import Middleware
     from nbgraph.core.store import StateStore
 
 __all__ = ["NOT_PROVIDED", "NodeContext", "Port"]
@@ -44,6 +45,8 @@ class NodeContext:
         Number of the superstep in this call, from 0.
     cache : dict
         Values the node keeps for its next run after a pause; JSON.
+    middleware : tuple of Middleware
+        The graph's.
     root_run_id : str
         The run of the outermost graph; of a graph that is no sub-graph, its own `run_id`.
     state_schema : type
@@ -65,14 +68,19 @@ class NodeContext:
     task_id: str
     cache: dict[str, Any]
     given: Any = field(repr=False)
-    recorded: Mapping[str, Any] = field(repr=False)
+    recorded: dict[str, Any] = field(repr=False)
     port: Port = field(repr=False)
     root_run_id: str = ""
     state_schema: Any = field(default=None, repr=False)
     state_store: StateStore | None = field(default=None, repr=False)
     stream_modes: frozenset[str] = frozenset()
     resume_values: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
+    middleware: tuple[Middleware, ...] = ()
     _used: set[str] = field(default_factory=set[str], repr=False)
+
+    def again(self) -> NodeContext:
+        """Return the context for another run of the task: it keeps what was kept and recorded."""
+        return replace(self, _used=set())
 
     @property
     def context(self) -> Any:
@@ -113,13 +121,18 @@ class NodeContext:
             raise TypeError(f"In an async node, await ctx.once({key!r}, async_function)")
         if key in self.recorded:
             return fresh(self.recorded[key])
-        recording = self.port.record_once(self.task_id, key, function())
+        recording = self._recorded(key, function())
         return asyncio.run_coroutine_threadsafe(recording, self.port.loop).result()
 
     async def _once_async(self, key: str, function: Callable[[], Any]) -> Any:
         if key in self.recorded:
             return fresh(self.recorded[key])
-        return await self.port.record_once(self.task_id, key, await function())
+        return await self._recorded(key, await function())
+
+    async def _recorded(self, key: str, value: Any) -> Any:
+        kept = await self.port.record_once(self.task_id, key, value)
+        self.recorded[key] = fresh(kept)
+        return kept
 
 
 def _on(loop: asyncio.AbstractEventLoop) -> bool:

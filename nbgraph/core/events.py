@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 __all__ = [
     "AnswerRefused",
     "AnswersGiven",
+    "Attempt",
     "BreakpointsSet",
     "ErrorInfo",
     "Event",
@@ -195,13 +196,17 @@ class TaskFinished(_Event):
 
 
 class TaskInterrupted(_Event):
-    """A node asked one or more questions; `cache` is what it kept for its next run."""
+    """A node asked one or more questions; `cache` is what it kept for its next run.
+
+    `answers` are those that middleware gave it so far, by key: its next run has them.
+    """
 
     type: Literal["task_interrupted"] = "task_interrupted"
     task_id: str
     node: str  # pyright: ignore[reportIncompatibleVariableOverride, reportGeneralTypeIssues] - frozen
     interrupts: tuple[Interrupt, ...]
     cache: dict[str, Json] = Field(default_factory=dict[str, Json])
+    answers: dict[str, Json] = Field(default_factory=dict[str, Json])
 
 
 class TaskFailed(_Event):
@@ -328,11 +333,24 @@ class TaskStarted:
 
 
 @dataclass(frozen=True, slots=True)
+class Attempt:
+    """An attempt of a task that failed and will be repeated after `wait` seconds.
+
+    `number` counts from 1; `limit` is how many there may be, where that is known.
+    """
+
+    number: int
+    limit: int | None
+    error: ErrorInfo
+    wait: float
+
+
+@dataclass(frozen=True, slots=True)
 class TaskEmitted:
     """A node said something while it ran.
 
-    `kind` is `"custom"` for `ctx.emit(data)`, `"token"` for a piece of a chat model's answer and
-    `"attempt"` for an attempt that will be repeated.
+    `kind` is `"custom"` for `ctx.emit(data)`, `"token"` for a piece of a chat model's answer, and
+    `"attempt"` for an attempt that will be repeated, whose `data` is an `Attempt`.
     """
 
     task_id: str

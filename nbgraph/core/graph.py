@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
@@ -16,6 +16,7 @@ from nbgraph.core.driver import Driver, Shape
 from nbgraph.core.events import Event, Interrupt, LiveEvent, RunFailed
 from nbgraph.core.flow import Structure, build
 from nbgraph.core.loop import run_sync
+from nbgraph.core.middleware import Middleware, checked_middleware
 from nbgraph.core.migration import Migration, migration
 from nbgraph.core.opening import check_breakpoints
 from nbgraph.core.position import Position
@@ -101,6 +102,10 @@ class Graph(ThreadQueries, GraphStreams, GraphData):
         Where threads are kept. A graph that asks needs one, here or in the call.
     interrupt_before, interrupt_after : list of str or "*"
         Nodes to pause at. A call's own lists replace these, and are remembered for the branch.
+    break_when : function, optional
+        Takes the state and returns whether to pause before the next superstep.
+    middleware : list of Middleware, optional
+        Code around runs and nodes; the first one is the outermost.
     migrate : dict of str to str or None, optional
         What nodes and fields are called now, by the name they have in threads that were stored
         before; a field that leads to None is dropped.
@@ -109,9 +114,11 @@ class Graph(ThreadQueries, GraphStreams, GraphData):
     ------
     GraphConfigError
         If the schema or an option cannot be used.
+    TypeError
+        If one of `middleware` is no `Middleware`.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - one option for each thing that can be declared
         self,
         state_schema: Any,
         *,
@@ -121,6 +128,8 @@ class Graph(ThreadQueries, GraphStreams, GraphData):
         state_store: StateStore | None = None,
         interrupt_before: Names = None,
         interrupt_after: Names = None,
+        break_when: Callable[[Any], bool] | None = None,
+        middleware: Iterable[Middleware] | None = None,
         migrate: Mapping[str, str | None] | None = None,
     ) -> None:
         if not name.strip():
@@ -136,6 +145,8 @@ class Graph(ThreadQueries, GraphStreams, GraphData):
         self.state_store = state_store
         self.interrupt_before = listed_names(interrupt_before) or ()
         self.interrupt_after = listed_names(interrupt_after) or ()
+        self.break_when = break_when
+        self.middleware = checked_middleware(middleware)
         self.migrate = dict(migrate or {})
         self.migration = Migration()
         self.schema = StateSchema(state_schema)
@@ -192,7 +203,7 @@ class Graph(ThreadQueries, GraphStreams, GraphData):
             self.schema.json_schema(),
         )
 
-    async def ainvoke(
+    async def ainvoke(  # noqa: PLR0913 - the documented options of a call
         self,
         initial_state: Mapping[str, Any] | BaseModel | None = None,
         *,
@@ -203,6 +214,7 @@ class Graph(ThreadQueries, GraphStreams, GraphData):
         context: Any = NOT_PROVIDED,
         interrupt_before: Names = None,
         interrupt_after: Names = None,
+        break_when: Callable[[Any], bool] | None = None,
     ) -> GraphResult:
         """Run a thread to its end or its next pause, on the caller's loop.
 
@@ -223,6 +235,9 @@ class Graph(ThreadQueries, GraphStreams, GraphData):
             What nodes find as `ctx.context`; it is never stored.
         interrupt_before, interrupt_after : list of str or "*", optional
             Nodes to pause at from now on; None keeps what the branch has, `[]` clears it.
+        break_when : function, optional
+            Takes the state and returns whether to pause before the next superstep, in this call,
+            instead of the graph's. A function cannot be stored, so it is not remembered.
 
         Returns
         -------
@@ -250,6 +265,7 @@ class Graph(ThreadQueries, GraphStreams, GraphData):
             context,
             interrupt_before,
             interrupt_after,
+            break_when,
         )
         thread, stream = self._called(call)
         last: Event | LiveEvent | None = None
@@ -273,7 +289,8 @@ class Graph(ThreadQueries, GraphStreams, GraphData):
         self, call: Call, modes: frozenset[StreamMode] = frozenset()
     ) -> tuple[Thread, AsyncGenerator[Event | LiveEvent, None]]:
         thread_id = call.checked_thread_id()
-        if call.store is None and (self.interrupt_before or self.interrupt_after):
+        breaks = self.interrupt_before or self.interrupt_after or self.break_when is not None
+        if call.store is None and breaks:
             raise GraphConfigError(
                 f"Graph {self.name!r} has breakpoints, and a run that pauses is kept in a state "
                 "store; pass state_store= and a thread_id"
@@ -281,7 +298,10 @@ class Graph(ThreadQueries, GraphStreams, GraphData):
         thread = Thread(
             self, call.store, thread_id, call.branch_id, context=call.context, stream_modes=modes
         )
-        return thread, thread.send(call.request(), breakpoints=call.breakpoints())
+        stream = thread.send(
+            call.request(), breakpoints=call.breakpoints(), break_when=call.break_when
+        )
+        return thread, stream
 
     def thread(
         self,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from nbgraph.core import answers
@@ -33,14 +33,37 @@ class GraphInterrupt(BaseException):
 
 @dataclass(slots=True)
 class Frame:
-    """The task that runs: who it is, the answers it was given, the ids it has used."""
+    """The task that runs: who it is, the answers it was given, the ids it has used.
+
+    `ask` gets an answer from middleware, or None; `hooked` are the answers middleware gave.
+    """
 
     thread_id: str
     task_id: str
     node: str
-    answers: Mapping[str, Any]
+    answers: dict[str, Any]
     used: set[str] = field(default_factory=set[str])
     position: int = 0
+    ask: Callable[[Interrupt], Any] | None = None
+    hooked: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    def again(self) -> Frame:
+        """Return the frame for another run of the task, with the answers it has by now."""
+        return replace(self, used=set(), position=0)
+
+    def take(self, question: Interrupt, answer: Any) -> bool:
+        """Keep an answer that middleware gave, if it gave one.
+
+        Raises
+        ------
+        AnswerError
+            If it does not fit the question.
+        """
+        if answer is None:
+            return False
+        judged = answers.judge(question, answer, thread_id=self.thread_id)
+        self.answers[question.key] = self.hooked[question.key] = judged
+        return True
 
     def claim(self, id: str | None) -> str:
         """Return the id of the next question, once in a run."""
@@ -134,6 +157,8 @@ def interrupt(
         reason=reason,
         response_schema=schema,
     )
+    if key not in frame.answers and frame.ask is not None:
+        frame.take(question, frame.ask(question))
     if key not in frame.answers:
         raise GraphInterrupt(question)
     try:

@@ -7,12 +7,16 @@ import re
 import types
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from pydantic import BaseModel
 
 from nbgraph.core.context import NodeContext
 from nbgraph.core.path import Goal, Source
+from nbgraph.core.retry import Retry, checked_retry
+
+if TYPE_CHECKING:
+    from tenacity import BaseRetrying
 
 __all__ = ["END", "START", "Command", "Node", "Send", "node"]
 
@@ -84,6 +88,7 @@ class Node(Source, Goal):
     context_is_keyword: bool = False
     context_parameter_name: str | None = None
     timeout: float | None = None
+    retry: Retry | BaseRetrying | None = None
     goto: tuple[Any, ...] = ()
     label: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -123,6 +128,7 @@ def node(
     name: str | None = None,
     ref: str | None = None,
     timeout: float | None = None,
+    retry: Retry | BaseRetrying | None = None,
     goto: Iterable[Any] | None = None,
     label: str | None = None,
     metadata: Mapping[str, Any] | None = None,
@@ -134,6 +140,7 @@ def node(
     name: str | None = None,
     ref: str | None = None,
     timeout: float | None = None,
+    retry: Retry | BaseRetrying | None = None,
     goto: Iterable[Any] | None = None,
     label: str | None = None,
     metadata: Mapping[str, Any] | None = None,
@@ -149,7 +156,10 @@ def node(
     ref : str, optional
         An import path that stands for the function in a graph's specification.
     timeout : float, optional
-        Seconds one run of the node may take.
+        Seconds one run of the node may take; with `retry`, each attempt.
+    retry : Retry or tenacity Retrying, optional
+        Tries the node again when it raises. Of tenacity's object, `stop`, `wait` and `retry` are
+        used. An interrupt is no error.
     goto : list of nodes, names and END, optional
         Where the node may lead by its own word.
     label : str, optional
@@ -178,6 +188,7 @@ def node(
             context_is_keyword=context is not None and context.kind is context.KEYWORD_ONLY,
             context_parameter_name=None if context is None else context.name,
             timeout=_checked_timeout(timeout),
+            retry=checked_retry(retry),
             goto=_checked_goto(goto),
             label=label,
             metadata=dict(metadata or {}),

@@ -66,8 +66,8 @@ class Position:
         Questions that wait for an answer, by key.
     answered : mapping of str to Answered
         Answers the tasks were given, by key.
-    caches, once : mapping of task id to mapping
-        What `ctx.cache` and `ctx.once` kept for the tasks' next run.
+    caches, once, hooked : mapping of task id to mapping
+        What `ctx.cache` and `ctx.once` kept for the tasks' next run, and answers middleware gave.
     joins : mapping of str to tuple of str
         Sources that arrived at joins that still wait.
     before, after : tuple of str or None
@@ -91,6 +91,7 @@ class Position:
     answered: Mapping[str, Answered] = field(default_factory=dict[str, Answered])
     caches: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
     once: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+    hooked: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
     joins: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     before: tuple[str, ...] | None = None
     after: tuple[str, ...] | None = None
@@ -221,7 +222,7 @@ def superstepped(
 
 _CLEARED: Mapping[str, Any] = {
     name: getattr(Position(), name)
-    for name in ("finished", "failed", "began", "pending", "answered", "caches", "once")
+    for name in ("finished", "failed", "began", "pending", "answered", "caches", "once", "hooked")
 } | {"merged": False, "paused": None, "failure": None}
 """What a finished superstep leaves nothing of."""
 
@@ -255,12 +256,13 @@ def _reported(
             return moved.moved(finished={**position.finished, task_id: event}, failed=failed)
         case TaskFailed():
             return moved.moved(failed={**position.failed, task_id: event})
-        case TaskInterrupted(interrupts=interrupts, cache=cache):
+        case TaskInterrupted(interrupts=interrupts, cache=cache, answers=given):
             asked = {item.key: item for item in interrupts}
             return moved.moved(
                 failed=failed,
                 pending={**position.pending, **asked},
                 caches={**position.caches, task_id: cache},
+                hooked={**position.hooked, task_id: given} if given else position.hooked,
             )
         case TaskBegan():
             return moved.moved(began=position.began | {task_id})

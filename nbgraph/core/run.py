@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,27 +13,31 @@ from uuid import uuid4
 
 from nbgraph.core import answers
 from nbgraph.core.context import NodeContext, Port
+from nbgraph.core.endings import Limits
+from nbgraph.core.endings import echoed as _echoed
+from nbgraph.core.endings import failed as _failed
 from nbgraph.core.events import (
-    ErrorInfo,
     Event,
     LiveEvent,
     OnceRecorded,
-    RunFailed,
     RunFinished,
     RunPaused,
+    RunStarted,
     RunStopped,
     SuperstepFinished,
     TaskEmitted,
-    TaskFailed,
     TaskSpec,
     TaskStarted,
 )
 from nbgraph.core.interrupts import Frame
 from nbgraph.core.log import Draft, Log
+from nbgraph.core.middleware import GraphMiddlewareContext
+from nbgraph.core.node_hooks import node_hooks
 from nbgraph.core.position import merged_state
 from nbgraph.core.requests import Stop
-from nbgraph.core.superstep import check_conflicts, next_tasks
-from nbgraph.core.task import Outcome, TaskCall, described, run_task
+from nbgraph.core.run_hooks import RunHooks, graph_context
+from nbgraph.core.superstep import breaks_when, check_conflicts, next_tasks
+from nbgraph.core.task import Outcome, TaskCall, run_task
 from nbgraph.core.values import fresh
 from nbgraph.errors import GraphExecutionError, GraphTimeoutError, RunLimitExceededError
 
@@ -40,16 +45,6 @@ if TYPE_CHECKING:
     from nbgraph.core.graph import Graph
 
 __all__ = ["Limits", "Superstepper"]
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """How far one call may go."""
-
-    max_steps: int
-    steps: int | None = None
-    until: str | None = None
-    timeout: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +81,8 @@ class Superstepper:
         self._over = False
         self._pausing = False
         self._passing = False
+        self._resuming = True
+        self._hooks = RunHooks(graph.middleware, self._graph_seen)
         self._spent = 0.0
         self._unrecorded: set[asyncio.Future[None]] = set()
         self._jobs: dict[str, asyncio.Task[None]] = {}
@@ -104,15 +101,32 @@ class Superstepper:
         """
         self._passing = passing
         try:
-            happened = await self._begin(opening)
-            while True:
+            happened = await self._announced(await self._begin(opening))
+            while not self._over:
                 for event in happened:
                     yield event
-                if self._over:
-                    return
                 happened = await self._advance() if self._waiting else self._started()
+            problem = await self._hooks.end(happened[-1], self._log.position)
+            for event in happened:
+                yield event
+            if problem is not None:
+                raise problem
         finally:
             await self._end()
+            await self._hooks.close(sys.exception())
+
+    async def _announced(self, happened: Sequence[Event]) -> Sequence[Event]:
+        """Let middleware see that a run begins; what it raises ends a run that is not over."""
+        self._resuming = not any(isinstance(event, RunStarted) for event in happened)
+        error = await self._hooks.begin()
+        if error is None:
+            return happened
+        if self._over:
+            raise error
+        return [*happened, *await self._commit(self._log.draft([_failed(error)]))]
+
+    def _graph_seen(self) -> GraphMiddlewareContext:
+        return graph_context(self._graph, self._log, self.run_id, resuming=self._resuming)
 
     async def _end(self) -> None:
         """Cancel what still runs, and let go of workers that wait for a record."""
@@ -164,15 +178,21 @@ class Superstepper:
         for task in tasks:
             yield self._call(task, answered.get(task.task_id, {}), port)
 
-    def _call(self, task: TaskSpec, answered: Mapping[str, Any], port: Port) -> TaskCall:
+    def _call(self, task: TaskSpec, answered: dict[str, Any], port: Port) -> TaskCall:
         node = self._graph.structure.nodes[task.node]
+        hooked = dict(fresh(self._log.position.hooked.get(task.task_id, {})))
+        frame = Frame(
+            self._log.thread_id, task.task_id, task.node, {**hooked, **answered}, hooked=hooked
+        )
         return TaskCall(
             task=task,
             node=node,
             schema=self._graph.schema,
             state=self._log.position.state,
-            frame=Frame(self._log.thread_id, task.task_id, task.node, answered),
+            frame=frame,
             context=self._context(task, answered, port) if node.accepts_context else None,
+            say=port.say,
+            hooks=node_hooks(self._graph, self._log, task, self.run_id, self.steps),
         )
 
     def _context(self, task: TaskSpec, answered: Mapping[str, Any], port: Port) -> NodeContext:
@@ -187,8 +207,9 @@ class Superstepper:
             task_id=task.task_id,
             cache=dict(fresh(position.caches.get(task.task_id, {}))),
             given=self._given,
-            recorded=position.once.get(task.task_id, {}),
+            recorded=dict(position.once.get(task.task_id, {})),
             port=port,
+            middleware=self._graph.middleware,
             root_run_id=self.run_id,
             state_schema=self._graph.state_schema,
             state_store=log.store,
@@ -344,7 +365,11 @@ class Superstepper:
 
     def _check_before(self, draft: Draft) -> None:
         """End the run before its next superstep, if something says so."""
-        reason = self._reason_before(draft)
+        try:
+            reason = self._reason_before(draft)
+        except Exception as error:  # noqa: BLE001 - break_when is the user's own code
+            draft.add(_failed(error))
+            return
         if reason is not None:
             draft.add(RunPaused(reason=reason))
         elif self.steps >= self._limits.max_steps:
@@ -360,6 +385,8 @@ class Superstepper:
         )
         here = draft.position.entered or self._passing
         if before and not here and ("*" in before or not nodes.isdisjoint(before)):
+            return "before"
+        if not here and breaks_when(limits.break_when, self._graph.schema, draft.position):
             return "before"
         if self.steps and limits.until in nodes:
             return "until"
@@ -377,15 +404,3 @@ def _ends(item: _Item) -> bool:
             return not gently
         case _:
             return False
-
-
-def _failed(error: BaseException) -> RunFailed:
-    return RunFailed(error=described(error)).with_exception(error)
-
-
-def _echoed(outcome: Outcome) -> RunFailed:
-    """Return the run's failure for a task's; the traceback stands with the task."""
-    assert isinstance(outcome.event, TaskFailed)
-    info = outcome.event.error
-    failed = RunFailed(error=ErrorInfo(type=info.type, message=info.message))
-    return failed.with_exception(outcome.exception) if outcome.exception else failed

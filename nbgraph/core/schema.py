@@ -253,6 +253,33 @@ class StateSchema:
             if name not in before or not same(before[name], value)
         }
 
+    def returned(self, update: Mapping[str, Any], replaced: Sequence[str]) -> dict[str, Any]:
+        """Return a checked update as a node may return it."""
+        values = {
+            name: fresh(self.fields.get(name, _OPEN).decode(kept)) for name, kept in update.items()
+        }
+        return {
+            name: Replace(value) if name in replaced else value for name, value in values.items()
+        }
+
+    def values(self, state: Any, where: str) -> Mapping[str, Any]:
+        """Return the checked values of a whole state.
+
+        Raises
+        ------
+        TypeError
+            If it is not of the state's type.
+        StateUpdateError, StateStoreError
+            If a value does not fit, or would not come back as it is.
+        """
+        kind = self.state_type if self.is_model else Mapping
+        if not isinstance(state, kind):
+            raise TypeError(f"{where} gives {state!r}; a state is a {kind.__qualname__}")
+        checked = self.update(state, where)
+        return {
+            name: self.fields.get(name, _OPEN).decode(kept) for name, kept in checked.values.items()
+        }
+
 
 def _check_model(model: type[BaseModel]) -> None:
     decorators = model.__pydantic_decorators__

@@ -15,7 +15,7 @@ from nbgraph.core.position import Position
 from nbgraph.core.schema import StateSchema
 from nbgraph.errors import GraphExecutionError, InvalidUpdateError, StateUpdateError
 
-__all__ = ["check_conflicts", "first_tasks", "next_tasks", "read_result"]
+__all__ = ["breaks_when", "check_conflicts", "first_tasks", "next_tasks", "read_result"]
 
 
 def first_tasks(structure: Structure) -> tuple[TaskSpec, ...]:
@@ -98,6 +98,24 @@ def _numbered(routes: Iterable[Route]) -> tuple[TaskSpec, ...]:
         task_id = f"{route.node}[{number}]" if number else route.node
         tasks.append(TaskSpec(task_id=task_id, node=route.node, payload=route.payload))
     return tuple(tasks)
+
+
+def breaks_when(
+    predicate: Callable[[Any], Any] | None, schema: StateSchema, position: Position
+) -> bool:
+    """Return whether a predicate on the state pauses before the next superstep.
+
+    Raises
+    ------
+    GraphExecutionError
+        If it returns something else than a bool.
+    """
+    if predicate is None:
+        return False
+    said = predicate(schema.view(position.state))
+    if not isinstance(said, bool):
+        raise GraphExecutionError(f"break_when must return a bool, got {said!r}")
+    return said
 
 
 def check_conflicts(position: Position, schema: StateSchema) -> None:

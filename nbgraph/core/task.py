@@ -5,16 +5,18 @@ from __future__ import annotations
 import asyncio
 import time
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar, cast
 
 from nbgraph.core import answers
 from nbgraph.core.context import NodeContext
 from nbgraph.core.events import (
     AnswerRefused,
+    Attempt,
     ErrorInfo,
     Event,
+    TaskEmitted,
     TaskFailed,
     TaskFinished,
     TaskInterrupted,
@@ -22,6 +24,8 @@ from nbgraph.core.events import (
 )
 from nbgraph.core.interrupts import Frame, GraphInterrupt, bound
 from nbgraph.core.node import Node
+from nbgraph.core.node_hooks import NodeHooks, Result
+from nbgraph.core.retry import Attempts
 from nbgraph.core.schema import StateSchema
 from nbgraph.core.superstep import read_result
 from nbgraph.core.workers import call_in_worker
@@ -29,10 +33,12 @@ from nbgraph.errors import GraphExecutionError, NodeTimeoutError
 
 __all__ = ["Outcome", "TaskCall", "described", "run_task"]
 
+T = TypeVar("T", bound=BaseException)
+
 
 @dataclass(frozen=True, slots=True)
 class TaskCall:
-    """All that a task needs to run."""
+    """All that a task needs to run; `values` are what middleware gives the node instead."""
 
     task: TaskSpec
     node: Node
@@ -40,6 +46,24 @@ class TaskCall:
     state: Mapping[str, Any]
     frame: Frame
     context: NodeContext | None
+    say: Callable[[TaskEmitted], None]
+    hooks: NodeHooks | None = None
+    values: Mapping[str, Any] | None = None
+
+    def before(self) -> Mapping[str, Any]:
+        """Return the values of the state the node is given."""
+        if self.values is not None:
+            return self.values
+        return self.schema.laid(self.state, self.task.payload)
+
+    def emit_attempt(self, attempt: Attempt, at: float) -> None:
+        """Show an attempt that will be repeated."""
+        self.say(TaskEmitted(self.task.task_id, self.node.name, "attempt", attempt, at))
+
+    def again(self) -> TaskCall:
+        """Return the call for another run of the node."""
+        context = None if self.context is None else self.context.again()
+        return replace(self, frame=self.frame.again(), context=context)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,22 +95,23 @@ async def run_task(call: TaskCall) -> Outcome:
     """Run a task to its outcome; only a cancellation gets out of here."""
     started, clock = time.time(), time.perf_counter()
     task_id, name = call.task.task_id, call.node.name
+    attempts = Attempts(call.node.retry, described, call.emit_attempt)
     try:
-        update, replaced, routes = await _timed(call)
+        update, replaced, routes = await _hooked(call, attempts)
         cache = _kept_cache(call)
     except GraphInterrupt as pause:
-        return _asked(call, [pause])
+        return _asked(call, [pause], attempts)
     except asyncio.CancelledError as error:
         if _is_cancelled():
             raise
-        return _failed(call, _own_cancellation(name, error))
+        return _failed(call, _own_cancellation(name, error), attempts)
     except BaseExceptionGroup as group:
         pauses, others = group.split(GraphInterrupt)
         if pauses is None or others is not None:
-            return _failed(call, group)
-        return _asked(call, list(_leaves(pauses)))
+            return _failed(call, group, attempts)
+        return _asked(call, list(_leaves(pauses)), attempts)
     except BaseException as error:  # noqa: BLE001 - the one place where any error is an outcome
-        return _failed(call, error)
+        return _failed(call, error, attempts)
     return Outcome(
         task_id,
         TaskFinished(
@@ -98,13 +123,15 @@ async def run_task(call: TaskCall) -> Outcome:
             cache=cache,
             started=started,
             duration=time.perf_counter() - clock,
+            attempts=attempts.made,
         ),
     )
 
 
-def _failed(call: TaskCall, error: BaseException) -> Outcome:
+def _failed(call: TaskCall, error: BaseException, attempts: Attempts) -> Outcome:
     task_id, name = call.task.task_id, call.node.name
-    event = TaskFailed(task_id=task_id, node=name, error=described(error))
+    made = max(attempts.made, 1)
+    event = TaskFailed(task_id=task_id, node=name, error=described(error), attempts=made)
     return Outcome(task_id, event, error)
 
 
@@ -121,15 +148,15 @@ def _own_cancellation(name: str, cause: BaseException) -> GraphExecutionError:
     return error
 
 
-def _leaves(group: BaseExceptionGroup[GraphInterrupt]) -> Iterator[GraphInterrupt]:
+def _leaves(group: BaseExceptionGroup[T]) -> Iterator[T]:
     for item in group.exceptions:
         if isinstance(item, BaseExceptionGroup):
-            yield from _leaves(item)
+            yield from _leaves(cast("BaseExceptionGroup[T]", item))
         else:
             yield item
 
 
-def _asked(call: TaskCall, pauses: Sequence[GraphInterrupt]) -> Outcome:
+def _asked(call: TaskCall, pauses: Sequence[GraphInterrupt], attempts: Attempts) -> Outcome:
     task_id = call.task.task_id
     for pause in pauses:
         if pause.problems:
@@ -137,12 +164,13 @@ def _asked(call: TaskCall, pauses: Sequence[GraphInterrupt]) -> Outcome:
     try:
         cache = _kept_cache(call)
     except ValueError as error:
-        return _failed(call, error)
+        return _failed(call, error, attempts)
     event = TaskInterrupted(
         task_id=task_id,
         node=call.node.name,
         interrupts=tuple(pause.question for pause in pauses),
         cache=cache,
+        answers=call.frame.hooked,
     )
     return Outcome(task_id, event)
 
@@ -151,6 +179,62 @@ def _kept_cache(call: TaskCall) -> dict[str, Any]:
     if call.context is None or not call.context.cache:
         return {}
     return answers.to_json(call.context.cache, where=f"ctx.cache of {call.node.name!r}")
+
+
+async def _hooked(call: TaskCall, attempts: Attempts) -> Result:
+    """Run the node's attempts, with middleware around all of them."""
+    hooks = call.hooks
+    if hooks is None and call.node.retry is None:
+        attempts.made = 1
+        return await _timed(call)
+    if hooks is None:
+        return await attempts.run(lambda: _timed(_attempted(call, attempts)))
+    values = await hooks.before(call.before())
+    call.frame.ask = hooks.asks_now(values, asyncio.get_running_loop())
+    given = replace(call, values=values)
+    try:
+        result = await attempts.run(lambda: _answered(_attempted(given, attempts), hooks))
+    except Exception as error:  # on_error may stand in for any of them
+        instead = await hooks.instead(values, error)
+        if instead is None:
+            raise
+        return instead
+    finally:
+        hooks.close()
+    return await hooks.after(result)
+
+
+def _attempted(call: TaskCall, attempts: Attempts) -> TaskCall:
+    return call.again() if attempts.made > 1 else call
+
+
+async def _answered(call: TaskCall, hooks: NodeHooks) -> Result:
+    """Run the node, and once more where an async hook answers what an async node asked."""
+    if call.frame.ask is not None:
+        return await _timed(call)
+    while True:
+        try:
+            return await _timed(call)
+        except (GraphInterrupt, BaseExceptionGroup) as raised:
+            if not await _taken(call, hooks, raised):
+                raise
+        call = call.again()
+
+
+async def _taken(
+    call: TaskCall,
+    hooks: NodeHooks,
+    raised: GraphInterrupt | BaseExceptionGroup[BaseException],
+) -> bool:
+    """Return whether a hook answered one of the questions that ended a node's run."""
+    pauses = [raised] if isinstance(raised, GraphInterrupt) else list(_leaves(raised))
+    answered = False
+    for pause in pauses:
+        if not isinstance(pause, GraphInterrupt) or pause.problems:
+            return False
+        answer = await hooks.answer(call.before(), pause.question)
+        answered = call.frame.take(pause.question, answer) or answered
+    return answered
 
 
 async def _timed(call: TaskCall) -> Any:
@@ -169,7 +253,7 @@ async def _timed(call: TaskCall) -> Any:
 
 async def _called(call: TaskCall) -> Any:
     if call.node.is_async:
-        before = call.schema.laid(call.state, call.task.payload)
+        before = call.before()
         given = call.schema.view(before)
         with bound(call.frame):
             returned = await call.node.call(given, call.context)
@@ -178,7 +262,7 @@ async def _called(call: TaskCall) -> Any:
 
 
 def _called_sync(call: TaskCall) -> Any:
-    before = call.schema.laid(call.state, call.task.payload)
+    before = call.before()
     given = call.schema.view(before)
     with bound(call.frame):
         returned = call.node.call(given, call.context)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -97,6 +98,7 @@ class Thread:
             branch_id=branch_id,
             migration=graph.migration,
         )
+        self._break_when: Callable[[Any], bool] | None = None
         self._running: Superstepper | None = None
         self._last: Superstepper | None = None
         self._began = Position()
@@ -158,11 +160,16 @@ class Thread:
         return fold(await self._log.read(upto=at), self.folding)
 
     async def send(
-        self, request: Request, *, breakpoints: SetBreakpoints | None = None
+        self,
+        request: Request,
+        *,
+        breakpoints: SetBreakpoints | None = None,
+        break_when: Callable[[Any], bool] | None = None,
     ) -> AsyncGenerator[Event | LiveEvent, None]:
         """Carry out a request; iterate to see what happens.
 
-        `breakpoints` are set together with what a run begins with, or not at all.
+        `breakpoints` are set together with what a run begins with, or not at all. `break_when`
+        holds for this request, instead of the graph's.
 
         Raises
         ------
@@ -182,6 +189,7 @@ class Thread:
                 for event in await self._record(request):
                     yield event
             case Start() | Resume() | Continue():
+                self._break_when = break_when or self.graph.break_when
                 async with aclosing(self._run(request, breakpoints)) as happening:
                     async for event in happening:
                         yield event
@@ -193,6 +201,7 @@ class Thread:
         limits = Limits(self.graph.max_steps, timeout=self.graph.timeout)
         if isinstance(request, Continue):
             limits = Limits(limits.max_steps, request.steps, request.until, limits.timeout)
+        limits = replace(limits, break_when=self._break_when)
         self._last = self._running = Superstepper(
             self.graph, self._log, limits, self._context, stream_modes=self._stream_modes
         )

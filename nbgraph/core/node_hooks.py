@@ -1,0 +1,154 @@
+"""Middleware around one task: what its node is given, what it wrote, its errors, its questions."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from nbgraph.core.events import Interrupt, Route, TaskSpec
+from nbgraph.core.middleware import (
+    Middleware,
+    NodeMiddlewareContext,
+    Replacement,
+    hooks_of,
+    passed_on,
+    settled,
+)
+from nbgraph.core.node import Node
+from nbgraph.core.schema import StateSchema
+from nbgraph.core.superstep import read_result
+from nbgraph.core.workers import waiting
+
+if TYPE_CHECKING:
+    from nbgraph.core.graph import Graph
+    from nbgraph.core.log import Log
+
+__all__ = ["NodeHooks", "Result", "node_hooks"]
+
+Result = tuple[dict[str, Any], tuple[str, ...], tuple[Route, ...] | None]
+"""A node's checked update, the fields that go past their reducer, and its own routes."""
+
+
+@dataclass(slots=True)
+class NodeHooks:
+    """The node hooks of one task; `where` is their context, without a state."""
+
+    middleware: Sequence[Middleware]
+    node: Node
+    schema: StateSchema
+    where: NodeMiddlewareContext
+    asked: set[Future[Any]] = field(default_factory=set[Future[Any]])
+    over: bool = False
+
+    def _seen(self, values: Mapping[str, Any]) -> NodeMiddlewareContext:
+        return replace(self.where, state=self.schema.view(values))
+
+    async def before(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the state's values the node is given."""
+        return await passed_on(
+            hooks_of(self.middleware, "before_node"),
+            values,
+            seen=self._seen,
+            read=lambda state: self.schema.values(state, f"before_node of {self.node.name!r}"),
+        )
+
+    async def after(self, result: Result) -> Result:
+        """Return the result of a node that returned, with the fields to write."""
+
+        def seen(result: Result) -> NodeMiddlewareContext:
+            return replace(self.where, state=self.schema.returned(result[0], result[1]))
+
+        def read(fields: Any) -> Result:
+            checked = self.schema.update(fields, f"after_node of {self.node.name!r}")
+            return dict(checked.values), checked.replaced, result[2]
+
+        hooks = hooks_of(self.middleware, "after_node")
+        return await passed_on(hooks, result, seen=seen, read=read)
+
+    async def instead(self, values: Mapping[str, Any], error: Exception) -> Result | None:
+        """Return a result in the place of an error, if a hook has one."""
+        for hook in hooks_of(self.middleware, "on_error"):
+            ctx = self._seen(values)
+            found = await settled(hook(ctx, error))
+            if isinstance(found, Replacement):
+                found = found.value
+            if found is not None:
+                return read_result(self.node, found, ctx.state, values, self.schema)
+        return None
+
+    def asks_now(
+        self, values: Mapping[str, Any], loop: asyncio.AbstractEventLoop
+    ) -> Callable[[Interrupt], Any] | None:
+        """Return a function that gets an answer while the node waits in `interrupt()`.
+
+        None if no hook answers, or if an async node would hold up the loop that an async hook
+        needs: then `answer` is awaited when the node has ended, and the node runs again.
+        """
+        hooks = hooks_of(self.middleware, "on_interrupt")
+        if not hooks:
+            return None
+        if not any(map(inspect.iscoroutinefunction, hooks)):
+            return lambda question: _at_once(self.answer(values, question))
+        if self.node.is_async:
+            return None
+        return lambda question: self._awaited(self.answer(values, question), loop)
+
+    def _awaited(self, asking: Coroutine[Any, Any, Any], loop: asyncio.AbstractEventLoop) -> Any:
+        """Wait in a worker thread for what the loop is asked, until the task is over."""
+        future = asyncio.run_coroutine_threadsafe(asking, loop)
+        self.asked.add(future)
+        if self.over:
+            future.cancel()
+        with waiting():
+            return future.result()
+
+    def close(self) -> None:
+        """Let go of a worker that still waits for a hook when the task has ended."""
+        self.over = True
+        for future in tuple(self.asked):
+            future.cancel()
+
+    async def answer(self, values: Mapping[str, Any], question: Interrupt) -> Any:
+        """Return the first answer a hook has to a question, or None."""
+        for hook in hooks_of(self.middleware, "on_interrupt"):
+            ctx = replace(self._seen(values), interrupt=question)
+            found = await settled(hook(ctx, question.payload))
+            if found is not None:
+                return found
+        return None
+
+
+def node_hooks(graph: Graph, log: Log, task: TaskSpec, run_id: str, step: int) -> NodeHooks | None:
+    """Return the node hooks of a task; None for a graph without middleware."""
+    if not graph.middleware:
+        return None
+    where = NodeMiddlewareContext(
+        graph_name=graph.name,
+        node_name=task.node,
+        state=None,
+        run_id=run_id,
+        thread_id=log.thread_id,
+        step=step,
+        task_id=task.task_id,
+        root_run_id=run_id,
+        superstep_size=len(log.position.tasks),
+        scratch={},
+        state_schema=graph.state_schema,
+        schema=graph.schema,
+        stored=log.position.state,
+    )
+    return NodeHooks(graph.middleware, graph.structure.nodes[task.node], graph.schema, where)
+
+
+def _at_once(asking: Coroutine[Any, Any, Any]) -> Any:
+    """Return what a coroutine returns that waits for nothing."""
+    try:
+        asking.send(None)
+    except StopIteration as done:
+        return done.value
+    asking.close()
+    raise TypeError("on_interrupt returned an awaitable; declare it with async def")
