@@ -18,6 +18,7 @@ from nbgraph.core.node import END, START, Command, Node, Send, node
 from nbgraph.core.reducers import Replace, add, merge_dict, replace
 from nbgraph.core.requests import Resume
 from nbgraph.core.schema import BaseState
+from nbgraph.core.subgraph import subgraph
 from nbgraph.stores.memory import InMemoryStateStore
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ __all__ = [
     "open_session",
     "play",
     "replace",
+    "subgraph",
     "when",
 ]
 __version__ = "0.1.0"

@@ -10,6 +10,7 @@ from nbgraph.core.driver import Folding, Shape
 from nbgraph.core.events import (
     AnswerRefused,
     AnswersGiven,
+    ChildEvent,
     Event,
     Interrupt,
     LiveEvent,
@@ -164,6 +165,8 @@ def shown(snapshot: Snapshot, event: Event | LiveEvent, shape: Shape, folding: F
             return _barred(snapshot, task_id, mark="running", started=at)
         case TaskEmitted(node=node, at=at, data=data):
             return _logged(snapshot, LogLine(at, node, _brief(data)))
+        case ChildEvent():
+            return snapshot
         case _:
             before = snapshot.position
             moved = replace(snapshot, position=advance(before, event, folding))

@@ -23,6 +23,7 @@ from nbgraph.core.requests import Resume
 from nbgraph.core.schema import StateSchema
 from nbgraph.core.store import StateStore
 from nbgraph.core.thread import Thread
+from nbgraph.core.wiring import check_shared
 from nbgraph.errors import GraphConfigError, NodeFailedError, ResumeError
 
 __all__ = ["Graph", "GraphResult", "result_of"]
@@ -145,6 +146,7 @@ class Graph(ThreadQueries):
         if not items:
             raise GraphConfigError("A flow needs items; begin with START >> a")
         structure = build(items)
+        check_shared(structure.nodes.values(), self.schema)
         try:
             check_breakpoints(structure, (*self.interrupt_before, *self.interrupt_after))
         except ResumeError as error:

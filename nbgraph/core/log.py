@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from nbgraph.core.codec import stamp
@@ -16,7 +17,7 @@ from nbgraph.core.events import (
     SuperstepFinished,
 )
 from nbgraph.core.position import Position, fold, superstepped
-from nbgraph.core.store import StateStore
+from nbgraph.core.store import BranchSummary, StateStore
 from nbgraph.errors import UnknownThreadError
 
 __all__ = ["Draft", "Log"]
@@ -66,8 +67,10 @@ class Log:
         store: StateStore | None,
         thread_id: str,
         branch_id: str,
+        root: str | None = None,
     ) -> None:
         self.graph = graph
+        self.root = root
         self.folding = folding
         self.store = store
         self.thread_id = thread_id
@@ -108,6 +111,11 @@ class Log:
         draft.add(*events)
         return draft
 
+    def summary(self, position: Position) -> BranchSummary:
+        """Return what a store lists of the branch; a sub-graph's questions are its root's."""
+        summary = position.summary(self.graph)
+        return summary if self.root is None else replace(summary, pending=(), root=self.root)
+
     async def commit(self, draft: Draft) -> Sequence[Event]:
         """Record a draft as one commit, and return its events; an empty one records nothing.
 
@@ -122,7 +130,7 @@ class Log:
                 self.branch_id,
                 draft.events,
                 expected=self.position.sequence,
-                summary=draft.position.summary(self.graph),
+                summary=self.summary(draft.position),
             )
         self.position = draft.position
         return draft.events

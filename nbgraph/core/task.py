@@ -20,7 +20,7 @@ from nbgraph.core.events import (
     TaskInterrupted,
     TaskSpec,
 )
-from nbgraph.core.interrupts import Frame, GraphInterrupt, bound
+from nbgraph.core.interrupts import ChildPause, Frame, GraphInterrupt, bound
 from nbgraph.core.node import Node
 from nbgraph.core.schema import StateSchema
 from nbgraph.core.superstep import read_result
@@ -76,6 +76,8 @@ async def run_task(call: TaskCall) -> Outcome:
         cache = _kept_cache(call)
     except GraphInterrupt as pause:
         return _asked(call, [pause])
+    except ChildPause as pause:
+        return _held(call, pause)
     except asyncio.CancelledError as error:
         if _is_cancelled():
             raise
@@ -98,14 +100,26 @@ async def run_task(call: TaskCall) -> Outcome:
             cache=cache,
             started=started,
             duration=time.perf_counter() - clock,
+            child=call.frame.child,
         ),
     )
 
 
 def _failed(call: TaskCall, error: BaseException) -> Outcome:
     task_id, name = call.task.task_id, call.node.name
-    event = TaskFailed(task_id=task_id, node=name, error=described(error))
+    event = TaskFailed(task_id=task_id, node=name, error=described(error), child=call.frame.child)
     return Outcome(task_id, event, error)
+
+
+def _held(call: TaskCall, pause: ChildPause) -> Outcome:
+    """Return the outcome of a task whose sub-graph pauses."""
+    event = TaskInterrupted(
+        task_id=call.task.task_id,
+        node=call.node.name,
+        interrupts=pause.questions,
+        child=call.frame.child,
+    )
+    return Outcome(call.task.task_id, event)
 
 
 def _is_cancelled() -> bool:
