@@ -22,6 +22,7 @@ from nbgraph.core.retry import Retry
 from nbgraph.core.schema import BaseState
 from nbgraph.core.spec import GraphData
 from nbgraph.core.streaming import StreamEvent
+from nbgraph.core.subgraph import subgraph
 from nbgraph.stores.memory import InMemoryStateStore
 
 if TYPE_CHECKING:
@@ -74,6 +75,7 @@ __all__ = [
     "open_session",
     "play",
     "replace",
+    "subgraph",
     "when",
 ]
 __version__ = "0.1.0"

@@ -11,6 +11,7 @@ from nbgraph.core.events import (
     AnswerRefused,
     AnswersGiven,
     Attempt,
+    ChildEvent,
     Event,
     Interrupt,
     LiveEvent,
@@ -173,6 +174,8 @@ def shown(snapshot: Snapshot, event: Event | LiveEvent, shape: Shape, folding: F
             return _tried(snapshot, node, at, attempt)
         case TaskEmitted(node=node, at=at, data=data):
             return _logged(snapshot, LogLine(at, node, _brief(data)))
+        case ChildEvent():
+            return snapshot
         case _:
             before = snapshot.position
             moved = replace(snapshot, position=advance(before, event, folding))

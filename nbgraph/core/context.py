@@ -9,18 +9,49 @@ from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from nbgraph.core.events import TaskEmitted
+from nbgraph.core.events import ChildEvent, TaskEmitted
 from nbgraph.core.values import fresh
 from nbgraph.errors import ContextNotProvidedError
 
 if TYPE_CHECKING:
     from nbgraph.core.middleware import Middleware
+    from nbgraph.core.position import Position
+    from nbgraph.core.schema import StateSchema
     from nbgraph.core.store import StateStore
 
-__all__ = ["NOT_PROVIDED", "NodeContext", "Port"]
+__all__ = ["NOT_PROVIDED", "Home", "NodeContext", "Port"]
 
 NOT_PROVIDED = object()
 """Stands for a context that the call did not pass; None is a context."""
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """What the thread of a task's sub-graph needs of the thread it belongs to.
+
+    Attributes
+    ----------
+    store : StateStore or None
+        Where both are kept.
+    root : str
+        The thread that nobody else's sub-graph runs in.
+    position : Position
+        Where the parent stood when its superstep was started.
+    schema : StateSchema
+        The parent's state.
+    before, after : tuple of str
+        The parent's breakpoints.
+    tell : function
+        Shows an event of the sub-graph to whoever watches the parent; on the run's own loop only.
+    """
+
+    store: StateStore | None
+    root: str
+    position: Position
+    schema: StateSchema
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    tell: Callable[[ChildEvent], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +62,7 @@ class Port:
     say: Callable[[TaskEmitted], None]
     record_once: Callable[[str, str, Any], Coroutine[Any, Any, Any]]
     """Takes task id, key and value, and returns the value as it is recorded."""
+    home: Home
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,11 +21,15 @@ Capability = Literal["step", "until", "stop", "pause", "edit", "skip", "breakpoi
 
 @dataclass(frozen=True, slots=True)
 class NodeShape:
-    """A node as it is drawn. `path` addresses it (`"pay"`, in a sub-graph `"refund/pay"`)."""
+    """A node as it is drawn. `path` addresses it (`"pay"`, in a sub-graph `"refund/pay"`).
+
+    `parent` is the path of the sub-graph it stands in.
+    """
 
     path: str
     label: str
     description: str | None = None
+    parent: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,8 @@ __all__ = [
     "AnswersGiven",
     "Attempt",
     "BreakpointsSet",
+    "ChildEvent",
+    "ChildPlace",
     "ErrorInfo",
     "Event",
     "Forked",
@@ -116,6 +118,29 @@ class ErrorInfo(Record):
     traceback: str = ""
 
 
+class ChildPlace(Record):
+    """Where the thread of a task's sub-graph stood when the task reported.
+
+    Attributes
+    ----------
+    thread_id, branch_id, sequence
+        The last event of the sub-graph's thread that its parent knows of.
+    parent_branch_id : str
+        The parent's branch that the task ran on; another one forks the sub-graph's thread.
+    paused : "before" or "after" or None
+        On which side of a breakpoint inside it stands, if it stands at one.
+    next : tuple of str
+        Paths of the nodes that run next, when it stands at a breakpoint.
+    """
+
+    thread_id: str
+    branch_id: str
+    sequence: int
+    parent_branch_id: str
+    paused: Literal["before", "after"] | None = None
+    next: tuple[str, ...] = ()
+
+
 class _Event(Record):
     sequence: int = Field(default=0, exclude=True)
     """Number in the branch's history, dense from 1 along its ancestry."""
@@ -193,12 +218,14 @@ class TaskFinished(_Event):
     started: float = 0.0
     duration: float = 0.0
     attempts: int = 1
+    child: ChildPlace | None = None
 
 
 class TaskInterrupted(_Event):
     """A node asked one or more questions; `cache` is what it kept for its next run.
 
     `answers` are those that middleware gave it so far, by key: its next run has them.
+    Without a question, its sub-graph stands at a breakpoint, as `child` says.
     """
 
     type: Literal["task_interrupted"] = "task_interrupted"
@@ -207,6 +234,7 @@ class TaskInterrupted(_Event):
     interrupts: tuple[Interrupt, ...]
     cache: dict[str, Json] = Field(default_factory=dict[str, Json])
     answers: dict[str, Json] = Field(default_factory=dict[str, Json])
+    child: ChildPlace | None = None
 
 
 class TaskFailed(_Event):
@@ -217,6 +245,7 @@ class TaskFailed(_Event):
     node: str  # pyright: ignore[reportIncompatibleVariableOverride, reportGeneralTypeIssues] - frozen
     error: ErrorInfo
     attempts: int = 1
+    child: ChildPlace | None = None
 
 
 class SuperstepFinished(_Event):
@@ -360,5 +389,24 @@ class TaskEmitted:
     at: float
 
 
-LiveEvent = TaskStarted | TaskEmitted
+@dataclass(frozen=True, slots=True)
+class ChildEvent:
+    """Something happened in a sub-graph while it ran; what is stored stands in its own log.
+
+    Attributes
+    ----------
+    path : str
+        The sub-graph's node, `"refund"`, or `"refund/check"` for one inside it.
+    task_id : str
+        The tasks it runs in, joined likewise: `"refund[1]/check"`.
+    event
+        What happened there.
+    """
+
+    path: str
+    task_id: str
+    event: Event | TaskStarted | TaskEmitted
+
+
+LiveEvent = TaskStarted | TaskEmitted | ChildEvent
 """Anything that is shown while it happens and not stored."""

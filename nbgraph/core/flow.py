@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from nbgraph.core.driver import EdgeShape, NodeShape
+from nbgraph.core.driver import EdgeShape, NodeShape, Shape
 from nbgraph.core.node import END, START, Node
 from nbgraph.core.path import Branch, Goal, Join, Path, Transition, checked_goal
 from nbgraph.errors import GraphConfigError
@@ -83,10 +83,27 @@ class Structure:
             yield from (target.name for target in self.branches[name].mapping.values())
         yield from (target for sources, target in self.joins.values() if name in sources)
 
+    def has(self, path: str) -> bool:
+        """Return whether a breakpoint can be set there: a node, `"*"`, or one in a sub-graph."""
+        if path == "*" or path in self.nodes:
+            return True
+        return any(path in (shape.path, f"{shape.parent}/*") for shape in self._inner_nodes())
+
     def node_shapes(self) -> Iterator[NodeShape]:
-        """Return the nodes as they are drawn."""
+        """Return the nodes as they are drawn, and after them those in sub-graphs."""
         for node in self.nodes.values():
             yield NodeShape(node.name, node.label or node.name, node.description)
+        yield from self._inner_nodes()
+
+    def _inner_nodes(self) -> Iterator[NodeShape]:
+        for name, shape in self._inner_shapes():
+            for each in shape.nodes:
+                parent = name if each.parent is None else f"{name}/{each.parent}"
+                yield replace(each, path=f"{name}/{each.path}", parent=parent)
+
+    def _inner_shapes(self) -> Iterator[tuple[str, Shape]]:
+        inner = ((node.name, node.inner) for node in self.nodes.values())
+        yield from ((name, each.shape) for name, each in inner if each is not None)
 
     def edge_shapes(self) -> Iterator[EdgeShape]:
         """Return the ways as they are drawn."""
@@ -99,6 +116,15 @@ class Structure:
             yield from (EdgeShape(name, target, "goto") for target in self.gotos.get(name, ()))
         for sources, target in self.joins.values():
             yield from (EdgeShape(source, target) for source in sources)
+        yield from self._inner_edges()
+
+    def _inner_edges(self) -> Iterator[EdgeShape]:
+        """Return the ways between nodes in sub-graphs; how they start and end is not drawn."""
+        for name, shape in self._inner_shapes():
+            for edge in shape.edges:
+                if not {edge.source, edge.target} & {START.name, END.name}:
+                    ends = (f"{name}/{edge.source}", f"{name}/{edge.target}")
+                    yield EdgeShape(*ends, edge.kind, edge.label)
 
 
 def build(items: Sequence[Any]) -> Structure:

@@ -28,6 +28,7 @@ from nbgraph.core.store import StateStore
 from nbgraph.core.streaming import StreamMode
 from nbgraph.core.streams import GraphStreams
 from nbgraph.core.thread import Thread
+from nbgraph.core.wiring import check_shared
 from nbgraph.errors import (
     GraphConfigError,
     NodeFailedError,
@@ -171,6 +172,7 @@ class Graph(ThreadQueries, GraphStreams, GraphData):
         if not items:
             raise GraphConfigError("A flow needs items; begin with START >> a")
         structure = build(items)
+        check_shared(structure.nodes.values(), self.schema)
         try:
             check_breakpoints(structure, (*self.interrupt_before, *self.interrupt_after))
         except ResumeError as error:

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from nbgraph.core import answers
-from nbgraph.core.events import Interrupt
+from nbgraph.core.events import ChildPlace, Interrupt
 from nbgraph.errors import AnswerError, GraphExecutionError
 
-__all__ = ["Frame", "GraphInterrupt", "bound", "interrupt"]
+__all__ = ["ChildPause", "Frame", "GraphInterrupt", "bound", "interrupt", "running"]
 
 _ID = re.compile(r"[A-Za-z0-9_.-]+")
 
@@ -31,11 +31,20 @@ class GraphInterrupt(BaseException):
         super().__init__(f"waits for an answer to {question.key!r}")
 
 
+class ChildPause(BaseException):
+    """Ends the run of a task whose sub-graph pauses: for these questions, or at a breakpoint."""
+
+    def __init__(self, questions: tuple[Interrupt, ...]) -> None:
+        self.questions = questions
+        super().__init__("the sub-graph pauses")
+
+
 @dataclass(slots=True)
 class Frame:
     """The task that runs: who it is, the answers it was given, the ids it has used.
 
     `ask` gets an answer from middleware, or None; `hooked` are the answers middleware gave.
+    `child` is where the task's sub-graph stands, if it has one.
     """
 
     thread_id: str
@@ -44,6 +53,7 @@ class Frame:
     answers: dict[str, Any]
     used: set[str] = field(default_factory=set[str])
     position: int = 0
+    child: ChildPlace | None = None
     ask: Callable[[Interrupt], Any] | None = None
     hooked: dict[str, Any] = field(default_factory=dict[str, Any])
 
@@ -92,6 +102,11 @@ def bound(frame: Frame) -> Generator[None]:
         yield
     finally:
         _frame.reset(token)
+
+
+def running() -> Frame | None:
+    """Return the running task's frame; None outside of a task."""
+    return _frame.get(None)
 
 
 def interrupt(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from nbgraph.core.codec import stamp
@@ -17,7 +18,7 @@ from nbgraph.core.events import (
 )
 from nbgraph.core.migration import Migration
 from nbgraph.core.position import Position, fold, superstepped
-from nbgraph.core.store import StateStore
+from nbgraph.core.store import BranchSummary, StateStore
 from nbgraph.errors import UnknownThreadError
 
 __all__ = ["Draft", "Log"]
@@ -68,8 +69,10 @@ class Log:
         thread_id: str,
         branch_id: str,
         migration: Migration | None = None,
+        root: str | None = None,
     ) -> None:
         self.graph = graph
+        self.root = root
         self._migration = migration or Migration()
         self.folding = folding
         self.store = store
@@ -112,6 +115,11 @@ class Log:
         draft.add(*events)
         return draft
 
+    def summary(self, position: Position) -> BranchSummary:
+        """Return what a store lists of the branch; a sub-graph's questions are its root's."""
+        summary = position.summary(self.graph)
+        return summary if self.root is None else replace(summary, pending=(), root=self.root)
+
     async def commit(self, draft: Draft) -> Sequence[Event]:
         """Record a draft as one commit, and return its events; an empty one records nothing.
 
@@ -126,7 +134,7 @@ class Log:
                 self.branch_id,
                 draft.events,
                 expected=self.position.sequence,
-                summary=draft.position.summary(self.graph),
+                summary=self.summary(draft.position),
             )
         self.position = draft.position
         return draft.events

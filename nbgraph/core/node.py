@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any, overload
 from pydantic import BaseModel
 
 from nbgraph.core.context import NodeContext
+from nbgraph.core.driver import Shape
 from nbgraph.core.path import Goal, Source
 from nbgraph.core.retry import Retry, checked_retry
 
 if TYPE_CHECKING:
     from tenacity import BaseRetrying
 
-__all__ = ["END", "START", "Command", "Node", "Send", "node"]
+__all__ = ["END", "START", "Command", "Inner", "Node", "Send", "node"]
 
 _TASK_NUMBER = re.compile(r"\[\d+\]$")
 
@@ -74,6 +75,14 @@ class Command:
     goto: Any = None
 
 
+@dataclass(frozen=True, slots=True)
+class Inner:
+    """The sub-graph that a node runs: how it is drawn, and the fields both states have."""
+
+    shape: Shape
+    shared: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Node(Source, Goal):
     """A named step of a graph: a function of the state, and how it is run and drawn.
@@ -92,6 +101,7 @@ class Node(Source, Goal):
     goto: tuple[Any, ...] = ()
     label: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    inner: Inner | None = None
     is_async: bool = field(init=False, repr=False)
 
     def __post_init__(self) -> None:

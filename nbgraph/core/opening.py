@@ -225,7 +225,7 @@ def check_breakpoints(structure: Structure, names: tuple[str, ...]) -> None:
     ResumeError
         Naming the node and the nodes there are.
     """
-    unknown = [name for name in names if name != "*" and name not in structure.nodes]
+    unknown = [name for name in names if not structure.has(name)]
     if unknown:
         raise ResumeError(
             f"There is no node {_listed(unknown)} to pause at; nodes are {_listed(structure.nodes)}"

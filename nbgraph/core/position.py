@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from nbgraph.core.driver import Folding
 from nbgraph.core.events import (
     AnswerRefused,
     AnswersGiven,
     BreakpointsSet,
+    ChildPlace,
     Event,
     Forked,
     Interrupt,
@@ -68,6 +69,10 @@ class Position:
         Answers the tasks were given, by key.
     caches, once, hooked : mapping of task id to mapping
         What `ctx.cache` and `ctx.once` kept for the tasks' next run, and answers middleware gave.
+    children : mapping of task id to ChildPlace
+        Where the sub-graphs of these tasks stood when last reported.
+    planned : int
+        The event that planned the tasks.
     joins : mapping of str to tuple of str
         Sources that arrived at joins that still wait.
     before, after : tuple of str or None
@@ -92,6 +97,8 @@ class Position:
     caches: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
     once: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
     hooked: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+    children: Mapping[str, ChildPlace] = field(default_factory=dict[str, ChildPlace])
+    planned: int = 0
     joins: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     before: tuple[str, ...] | None = None
     after: tuple[str, ...] | None = None
@@ -114,8 +121,25 @@ class Position:
 
     @property
     def next(self) -> tuple[str, ...]:
-        """The nodes of the tasks that have not finished; none while the next are not chosen."""
-        return () if self.merged else tuple(task.node for task in self.unfinished)
+        """The nodes of the tasks that have not finished; none while the next are not chosen.
+
+        Where a sub-graph stands at a breakpoint, they are those inside it: `"refund/pay"`.
+        """
+        if self.merged:
+            return ()
+        return tuple(path for task in self.unfinished for path in self._next_of(task))
+
+    def _next_of(self, task: TaskSpec) -> tuple[str, ...]:
+        place = self.children.get(task.task_id)
+        if place is None or not place.next:
+            return (task.node,)
+        return tuple(f"{task.node}/{path}" for path in place.next)
+
+    @property
+    def held(self) -> Literal["before", "after"] | None:
+        """On which side of a breakpoint a sub-graph of these tasks stands, if one does."""
+        places = (self.children.get(task.task_id) for task in self.unfinished)
+        return next((place.paused for place in places if place and place.paused), None)
 
     @property
     def unfinished(self) -> tuple[TaskSpec, ...]:
@@ -136,7 +160,8 @@ class Position:
     @property
     def entered(self) -> bool:
         """Whether something is recorded of the current superstep's tasks."""
-        return any((self.finished, self.failed, self.began, self.pending, self.answered, self.once))
+        known = (self.finished, self.failed, self.began, self.pending, self.answered, self.once)
+        return any((*known, self.children))
 
     def moved(self, **changes: Any) -> Position:
         """Return the position with some parts changed.
@@ -217,12 +242,22 @@ def superstepped(
     )
     if event.next is None:
         return moved.moved(finished=position.finished, merged=True)
-    return moved.moved(tasks=event.next)
+    return moved.moved(tasks=event.next, planned=event.sequence)
 
 
 _CLEARED: Mapping[str, Any] = {
     name: getattr(Position(), name)
-    for name in ("finished", "failed", "began", "pending", "answered", "caches", "once", "hooked")
+    for name in (
+        "finished",
+        "failed",
+        "began",
+        "pending",
+        "answered",
+        "caches",
+        "once",
+        "hooked",
+        "children",
+    )
 } | {"merged": False, "paused": None, "failure": None}
 """What a finished superstep leaves nothing of."""
 
@@ -235,6 +270,7 @@ def _written(position: Position, event: RunStarted | StateEdited, folding: Foldi
                 step=position.step,
                 state=folding.apply(position.state, update, replaced),
                 tasks=tasks,
+                planned=event.sequence,
                 before=position.before,
                 after=position.after,
             )
@@ -255,7 +291,9 @@ def _reported(
         case TaskFinished():
             return moved.moved(finished={**position.finished, task_id: event}, failed=failed)
         case TaskFailed():
-            return moved.moved(failed={**position.failed, task_id: event})
+            return moved.moved(
+                failed={**position.failed, task_id: event}, children=_placed(position, event)
+            )
         case TaskInterrupted(interrupts=interrupts, cache=cache, answers=given):
             asked = {item.key: item for item in interrupts}
             return moved.moved(
@@ -263,12 +301,19 @@ def _reported(
                 pending={**position.pending, **asked},
                 caches={**position.caches, task_id: cache},
                 hooked={**position.hooked, task_id: given} if given else position.hooked,
+                children=_placed(position, event),
             )
         case TaskBegan():
             return moved.moved(began=position.began | {task_id})
         case OnceRecorded(key=key, value=value):
             kept = {**position.once.get(task_id, {}), key: value}
             return moved.moved(once={**position.once, task_id: kept})
+
+
+def _placed(position: Position, event: TaskFailed | TaskInterrupted) -> Mapping[str, ChildPlace]:
+    if event.child is None:
+        return position.children
+    return {**position.children, event.task_id: event.child}
 
 
 def _asked(position: Position, event: AnswersGiven | AnswerRefused) -> Position:

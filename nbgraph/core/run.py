@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4
 
 from nbgraph.core import answers
-from nbgraph.core.context import NodeContext, Port
+from nbgraph.core.context import Home, NodeContext, Port
 from nbgraph.core.endings import Limits
 from nbgraph.core.endings import echoed as _echoed
 from nbgraph.core.endings import failed as _failed
@@ -33,7 +33,7 @@ from nbgraph.core.interrupts import Frame
 from nbgraph.core.log import Draft, Log
 from nbgraph.core.middleware import GraphMiddlewareContext
 from nbgraph.core.node_hooks import node_hooks
-from nbgraph.core.position import merged_state
+from nbgraph.core.position import Position, merged_state
 from nbgraph.core.requests import Stop
 from nbgraph.core.run_hooks import RunHooks, graph_context
 from nbgraph.core.superstep import breaks_when, check_conflicts, next_tasks
@@ -233,7 +233,21 @@ class Superstepper:
             await recorded
             return fresh(kept)
 
-        return Port(loop=loop, say=say, record_once=record)
+        return Port(loop=loop, say=say, record_once=record, home=self._home())
+
+    def _home(self) -> Home:
+        log, position = self._log, self._log.position
+        before, after = self._breakpoints(position)
+        root = log.root or log.thread_id
+        return Home(
+            store=log.store,
+            root=root,
+            position=position,
+            schema=self._graph.schema,
+            before=before,
+            after=after,
+            tell=self._inbox.put_nowait,
+        )
 
     async def _advance(self) -> Sequence[Event | LiveEvent]:
         """Take what has happened since the last look, record it as one commit, and return it."""
@@ -311,6 +325,9 @@ class Superstepper:
         if position.pending:
             draft.add(self._asks())
             return
+        if position.held:
+            draft.add(RunPaused(reason=position.held))
+            return
         if position.merged:
             self._route(draft, position.state)
             return
@@ -359,9 +376,16 @@ class Superstepper:
         )
 
     def _breaks_after(self, draft: Draft) -> bool:
-        own = draft.position.after
-        after = self._graph.interrupt_after if own is None else own
+        _, after = self._breakpoints(draft.position)
         return any("*" in after or task.node in after for task in draft.position.tasks)
+
+    def _breakpoints(self, position: Position) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the nodes to pause before and after: the branch's own, else the graph's."""
+        graph = self._graph
+        return (
+            graph.interrupt_before if position.before is None else position.before,
+            graph.interrupt_after if position.after is None else position.after,
+        )
 
     def _check_before(self, draft: Draft) -> None:
         """End the run before its next superstep, if something says so."""
@@ -376,8 +400,8 @@ class Superstepper:
             draft.add(_failed(RunLimitExceededError("max_steps", self._limits.max_steps)))
 
     def _reason_before(self, draft: Draft) -> Literal["before", "until", "step", "pause"] | None:
-        own, limits = draft.position.before, self._limits
-        before = self._graph.interrupt_before if own is None else own
+        limits = self._limits
+        before, _ = self._breakpoints(draft.position)
         nodes = (
             {task.node for task in draft.position.runnable}
             if before or limits.until

@@ -232,6 +232,23 @@ class StateSchema:
         over = {name: self.fields.get(name, _OPEN).decode(item) for name, item in payload.items()}
         return {**state, **over}
 
+    def between(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the update that leads some fields from one value to another.
+
+        It goes past a reducer that cannot lead there.
+        """
+        return {
+            name: self._step(name, before.get(name), value)
+            for name, value in after.items()
+            if name not in before or not same(before[name], value)
+        }
+
+    def _step(self, name: str, before: Any, after: Any) -> Any:
+        try:
+            return self._field(name, "update").difference(before, after)
+        except GraphExecutionError:
+            return Replace(after)
+
     def difference(self, before: Mapping[str, Any], changed: Any) -> dict[str, Any]:
         """Return the update that a state object changed in place stands for.
 

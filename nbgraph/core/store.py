@@ -29,12 +29,17 @@ Status = Literal["new", "running", "interrupted", "completed", "failed", "stoppe
 
 @dataclass(frozen=True, slots=True)
 class BranchSummary:
-    """What lists show of a branch without reading its log."""
+    """What lists show of a branch without reading its log.
+
+    `root` is set for the thread of a sub-graph: the thread it is hidden under and deleted with,
+    as its first commit says.
+    """
 
     graph: str
     status: Status
     step: int
     pending: tuple[Interrupt, ...] = ()
+    root: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +151,7 @@ class StateStore(Protocol):
         ...
 
     async def threads(self) -> Sequence[ThreadRecord]:
-        """Return all threads, the one written last first."""
+        """Return all threads but those of sub-graphs, the one written last first."""
         ...
 
     async def pending(self) -> Sequence[PendingRecord]:
@@ -154,7 +159,10 @@ class StateStore(Protocol):
         ...
 
     async def delete(self, thread_id: str) -> None:
-        """Remove a thread with its branches and questions; an unknown thread is no error."""
+        """Remove a thread with its branches, questions and the threads of its sub-graphs.
+
+        An unknown thread is no error.
+        """
         ...
 
     async def aclose(self) -> None:

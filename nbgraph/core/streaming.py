@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from nbgraph.core.events import (
+    ChildEvent,
     Event,
     Interrupt,
     LiveEvent,
@@ -161,6 +162,8 @@ class StreamFilter:
             return
         if isinstance(event, TaskStarted):
             yield from self._input(event)
+            return
+        if isinstance(event, ChildEvent):
             return
         before = self._position
         self._position = fold([event], self._schema, before)

@@ -22,7 +22,7 @@ from nbgraph.core.events import (
     TaskInterrupted,
     TaskSpec,
 )
-from nbgraph.core.interrupts import Frame, GraphInterrupt, bound
+from nbgraph.core.interrupts import ChildPause, Frame, GraphInterrupt, bound
 from nbgraph.core.node import Node
 from nbgraph.core.node_hooks import NodeHooks, Result
 from nbgraph.core.retry import Attempts
@@ -101,6 +101,8 @@ async def run_task(call: TaskCall) -> Outcome:
         cache = _kept_cache(call)
     except GraphInterrupt as pause:
         return _asked(call, [pause], attempts)
+    except ChildPause as pause:
+        return _held(call, pause)
     except asyncio.CancelledError as error:
         if _is_cancelled():
             raise
@@ -124,15 +126,32 @@ async def run_task(call: TaskCall) -> Outcome:
             started=started,
             duration=time.perf_counter() - clock,
             attempts=attempts.made,
+            child=call.frame.child,
         ),
     )
 
 
 def _failed(call: TaskCall, error: BaseException, attempts: Attempts) -> Outcome:
     task_id, name = call.task.task_id, call.node.name
-    made = max(attempts.made, 1)
-    event = TaskFailed(task_id=task_id, node=name, error=described(error), attempts=made)
+    event = TaskFailed(
+        task_id=task_id,
+        node=name,
+        error=described(error),
+        attempts=max(attempts.made, 1),
+        child=call.frame.child,
+    )
     return Outcome(task_id, event, error)
+
+
+def _held(call: TaskCall, pause: ChildPause) -> Outcome:
+    """Return the outcome of a task whose sub-graph pauses."""
+    event = TaskInterrupted(
+        task_id=call.task.task_id,
+        node=call.node.name,
+        interrupts=pause.questions,
+        child=call.frame.child,
+    )
+    return Outcome(call.task.task_id, event)
 
 
 def _is_cancelled() -> bool:

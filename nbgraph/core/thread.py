@@ -69,6 +69,8 @@ class Thread:
         What nodes find as `ctx.context`. It is never stored.
     stream_modes : frozenset of str
         What nodes find as `ctx.stream_modes`.
+    root : str, optional
+        For the thread of a sub-graph, the thread it is hidden under and deleted with.
     """
 
     engine = "nbgraph"
@@ -83,6 +85,7 @@ class Thread:
         *,
         context: Any = NOT_PROVIDED,
         stream_modes: frozenset[str] = frozenset(),
+        root: str | None = None,
     ) -> None:
         self.graph = graph
         self.store = store
@@ -97,6 +100,7 @@ class Thread:
             thread_id=thread_id,
             branch_id=branch_id,
             migration=graph.migration,
+            root=root,
         )
         self._break_when: Callable[[Any], bool] | None = None
         self._running: Superstepper | None = None
@@ -136,6 +140,16 @@ class Thread:
     async def events(self, after: int = 0) -> Sequence[Event]:
         """Return the stored events after number `after`; none for a thread that is new."""
         return await self._log.read(after=after)
+
+    async def load(self) -> Position:
+        """Take up what others recorded; return where the branch stands, also if it is new.
+
+        Raises
+        ------
+        UnknownThreadError
+            If the branch does not exist.
+        """
+        return await self._log.load()
 
     async def position(self, at: int | None = None) -> Position:
         """Return where the branch stands, or stood after event `at`.
@@ -274,7 +288,7 @@ class Thread:
             values = dict(checked.values)
             draft.add(StateEdited(update=values, replaced=checked.replaced, by=login_name()))
         branch = BranchRecord(self.thread_id, name, self.branch_id, position.sequence, time.time())
-        summary = draft.position.summary(self.graph.name)
+        summary = self._log.summary(draft.position)
         await self.store.fork(branch, draft.events, summary=summary)
         return draft.events
 
@@ -290,7 +304,8 @@ class Thread:
 
     def on(self, branch_id: str) -> Thread:
         """Return a driver for another branch of the same thread."""
-        return Thread(self.graph, self.store, self.thread_id, branch_id, context=self._context)
+        names = (self.thread_id, branch_id)
+        return Thread(self.graph, self.store, *names, context=self._context, root=self._log.root)
 
     async def close(self) -> None:
         """Stop what runs. The store stays open: it may serve other threads."""

@@ -60,6 +60,10 @@ _TABLES = (
         body TEXT NOT NULL,
         UNIQUE (branch, key, asked)
     )""",
+    """CREATE TABLE children (
+        thread TEXT PRIMARY KEY,
+        root TEXT NOT NULL
+    )""",
     "CREATE INDEX questions_by_age ON questions (created_at)",
 )
 

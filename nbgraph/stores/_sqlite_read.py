@@ -50,7 +50,7 @@ _LIST_THREADS = """
         main.identity, main.graph, main.status, main.step, main.head, main.pending,
         main.updated_at, main.checksum, count(*), max(branches.updated_at) AS written_at
     FROM branches AS main JOIN branches ON branches.thread = main.thread
-    WHERE main.name = ?
+    WHERE main.name = ? AND main.thread NOT IN (SELECT thread FROM children)
     GROUP BY main.id ORDER BY written_at DESC, main.id DESC
 """
 
@@ -162,7 +162,7 @@ def _parent_missing(branch: Branch) -> DamagedStoreError:
 
 
 def list_threads(cursor: Cursor) -> list[ThreadRecord]:
-    """Return all threads, the one written last first."""
+    """Return all threads but those of sub-graphs, the one written last first."""
     rows = cursor.execute(_LIST_THREADS, (MAIN,)).fetchall()
     return [_thread_record(Branch(*row[:-2]).checked(), *row[-2:]) for row in rows]
 

@@ -64,7 +64,12 @@ _FORGET_THREAD = (
     """,
     "DELETE FROM questions WHERE branch IN (SELECT id FROM branches WHERE thread = ?)",
     "DELETE FROM branches WHERE thread = ?",
+    "DELETE FROM children WHERE thread = ?",
 )
+
+_ADD_CHILD = "INSERT INTO children (thread, root) VALUES (?, ?)"
+
+_FIND_CHILDREN = "SELECT thread FROM children WHERE root = ?"
 
 
 def keep(cursor: Cursor, commit: Commit) -> None:
@@ -85,6 +90,8 @@ def keep(cursor: Cursor, commit: Commit) -> None:
     texts = new_questions(stored, commit.summary.pending)
     if row is None:
         branch = _add_row(cursor, *names, None, 0, commit.first_at)
+        if commit.summary.root is not None:
+            cursor.execute(_ADD_CHILD, (commit.thread_id, commit.summary.root))
     _write(cursor, branch, commit)
     if stored or texts:
         _drop_answered(cursor, branch, stored, commit.summary.pending)
@@ -113,9 +120,11 @@ def add_branch(cursor: Cursor, record: BranchRecord, commit: Commit) -> None:
 
 
 def forget(cursor: Cursor, thread_id: str) -> None:
-    """Delete all rows of a thread."""
-    for statement in _FORGET_THREAD:
-        cursor.execute(statement, (thread_id,))
+    """Delete all rows of a thread, and of the threads of its sub-graphs."""
+    children = cursor.execute(_FIND_CHILDREN, (thread_id,)).fetchall()
+    for names in [(thread_id,), *children]:
+        for statement in _FORGET_THREAD:
+            cursor.execute(statement, names)
 
 
 def _add_row(

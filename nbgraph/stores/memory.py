@@ -41,6 +41,7 @@ class _Branch:
     created_at: float
     summary: BranchSummary
     head: int
+    root: str | None = None
     updated_at: float = 0.0
     written: int = 0
     rows: list[Row] = field(default_factory=list[Row])
@@ -87,7 +88,7 @@ class InMemoryStateStore:
             branch = self._threads.get(thread_id, {}).get(branch_id)
             require_fit(commit, None if branch is None else branch.head)
             if branch is None:
-                branch = _Branch(MAIN, None, 0, commit.first_at, summary, 0)
+                branch = _Branch(MAIN, None, 0, commit.first_at, summary, 0, summary.root)
             self._keep(branch, commit)
             self._threads.setdefault(thread_id, {MAIN: branch})
 
@@ -159,11 +160,11 @@ class InMemoryStateStore:
             ]
 
     async def threads(self) -> Sequence[ThreadRecord]:
-        """Return all threads, the one written last first."""
+        """Return all threads but those of sub-graphs, the one written last first."""
         with self._lock:
             self._require_open()
             newest_first = sorted(self._threads.items(), key=_written, reverse=True)
-            return [_thread_record(*item) for item in newest_first]
+            return [_thread_record(*item) for item in newest_first if item[1][MAIN].root is None]
 
     async def pending(self) -> Sequence[PendingRecord]:
         """Return the pending questions of all threads and branches, oldest first."""
@@ -180,11 +181,18 @@ class InMemoryStateStore:
         return sorted(found, key=lambda record: record.interrupt.created_at)
 
     async def delete(self, thread_id: str) -> None:
-        """Remove a thread with its branches and questions; an unknown thread is no error."""
+        """Remove a thread with its branches, questions and the threads of its sub-graphs.
+
+        An unknown thread is no error.
+        """
         require_text(thread_id, "thread id")
         with self._lock:
             self._require_open()
-            self._threads.pop(thread_id, None)
+            self._threads = {
+                name: branches
+                for name, branches in self._threads.items()
+                if thread_id not in (name, branches[MAIN].root)
+            }
 
     async def aclose(self) -> None:
         """Forget everything. Using the store afterwards is an error."""

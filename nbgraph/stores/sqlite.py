@@ -154,7 +154,7 @@ class SQLiteStateStore:
         return await self._file.run(READ, partial(list_branches, thread_id=thread_id))
 
     async def threads(self) -> Sequence[ThreadRecord]:
-        """Return all threads, the one written last first."""
+        """Return all threads but those of sub-graphs, the one written last first."""
         return await self._file.run(READ, list_threads)
 
     async def pending(self) -> Sequence[PendingRecord]:
@@ -162,7 +162,10 @@ class SQLiteStateStore:
         return await self._file.run(READ, list_questions)
 
     async def delete(self, thread_id: str) -> None:
-        """Remove a thread with its branches and questions; an unknown thread is no error."""
+        """Remove a thread with its branches, questions and the threads of its sub-graphs.
+
+        An unknown thread is no error.
+        """
         require_text(thread_id, "thread id")
         # A long thread takes a while to delete, so this never runs on the event loop.
         await self._file.run_aside(WRITE, partial(forget, thread_id=thread_id))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from nbgraph.core.store import PendingRecord, StateStore, ThreadRecord
 from nbgraph.errors import UnknownThreadError
 from nbgraph.testing._store_log import (
@@ -84,6 +86,25 @@ class ListingConformance:
         assert list(await store.pending()) == expected
         await append(store, notes(1, after=1))
         assert list(await store.pending()) == expected[:2]
+
+    @with_store
+    async def test_the_thread_of_a_sub_graph_is_not_listed_and_goes_with_its_root(
+        self, store: StateStore
+    ) -> None:
+        await append(store, notes(1), thread_id="kept")
+        await append(store, notes(1))
+        for thread_id, root in (("t:sub:1", "t"), ("t:sub:1:sub:1", "t"), ("u", "kept")):
+            under = replace(summary(), root=root)
+            await store.append(thread_id, "main", notes(2), expected=0, summary=under)
+        await store.append("u", "main", notes(1, after=2), expected=2, summary=summary())
+        assert [one.thread_id for one in await store.threads()] == ["t", "kept"]
+        await store.delete("t")
+        await refused(store.events("t:sub:1"), UnknownThreadError)
+        await refused(store.events("t:sub:1:sub:1"), UnknownThreadError)
+        assert len(await store.events("u")) == 3
+        assert [one.thread_id for one in await store.threads()] == ["kept"]
+        await append(store, notes(1), thread_id="t:sub:1")
+        assert [one.thread_id for one in await store.threads()] == ["t:sub:1", "kept"]
 
     @with_store
     async def test_a_deleted_thread_leaves_nothing_and_no_other_thread_changes(

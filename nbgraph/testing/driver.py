@@ -23,14 +23,13 @@ from typing import Any
 from nbgraph.core.codec import stamped
 from nbgraph.core.driver import Capability, NodeShape, Shape
 from nbgraph.core.events import (
+    ChildEvent,
     Event,
     Forked,
     LiveEvent,
     RunStarted,
     RunStopped,
     StateEdited,
-    TaskEmitted,
-    TaskStarted,
 )
 from nbgraph.core.flow import Structure
 from nbgraph.core.node import Node, node
@@ -203,7 +202,7 @@ class FakeDriver:
     def _shown(
         self, event: Event | LiveEvent, request: Start | Resume | Continue
     ) -> Event | LiveEvent:
-        if isinstance(event, TaskStarted | TaskEmitted):
+        if isinstance(event, LiveEvent):
             return event
         if isinstance(event, RunStarted) and isinstance(request, Start):
             update = self.folding.update(request.input, "input")
@@ -270,7 +269,10 @@ def _needed(request: Request) -> tuple[Capability, ...]:
 
 def _shape(turns: Iterable[Iterable[Event | LiveEvent]]) -> Shape:
     names = dict.fromkeys(
-        str(event.node) for turn in turns for event in turn if event.node is not None
+        str(event.node)
+        for turn in turns
+        for event in turn
+        if not isinstance(event, ChildEvent) and event.node is not None
     )
     nodes = tuple(NodeShape(name, name) for name in names)
     return Shape("fake", nodes, (), {"type": "object"})
