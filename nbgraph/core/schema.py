@@ -21,8 +21,13 @@ from nbgraph.errors import GraphConfigError, GraphExecutionError, StateStoreErro
 __all__ = ["BaseState", "StateSchema", "Update"]
 
 
-class BaseState(BaseModel):
+class BaseState(BaseModel, defer_build=True):
     """A state with pydantic's default settings; any `BaseModel` serves as well."""
+
+
+# Building this one, which has no fields, would be a tenth of `import nbgraph`. Those made of it are
+# built where they are defined, as pydantic does by default.
+BaseState.model_config.pop("defer_build")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,9 +146,11 @@ class StateSchema:
         """
         if isinstance(given, BaseModel):
             return self._whole_update(given, where)
-        if not isinstance(given, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - user's
+        if not isinstance(given, dict | Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - user's
             raise StateUpdateError(f"{where} must be a dict of fields, got {given!r}")
-        replaced = tuple(name for name, value in given.items() if isinstance(value, Replace))
+        if not given:
+            return _NOTHING
+        replaced = tuple([name for name, value in given.items() if isinstance(value, Replace)])
         values = {
             name: self._encode(name, value, where, whole=name in replaced)
             for name, value in given.items()
@@ -243,7 +250,7 @@ class StateSchema:
         return {
             name: self.fields.get(name, _OPEN).difference(before.get(name), value)
             for name, value in after.items()
-            if name not in before or not same(before[name], value)
+            if name not in before or (value is not before[name] and not same(before[name], value))
         }
 
 
@@ -275,3 +282,4 @@ def _check_model(model: type[BaseModel]) -> None:
 
 
 _OPEN = Field("*", Any, ())
+_NOTHING = Update({})

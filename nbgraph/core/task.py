@@ -19,6 +19,7 @@ from nbgraph.core.events import (
     TaskFinished,
     TaskInterrupted,
     TaskSpec,
+    made,
 )
 from nbgraph.core.interrupts import Frame, GraphInterrupt, bound
 from nbgraph.core.node import Node
@@ -89,7 +90,8 @@ async def run_task(call: TaskCall) -> Outcome:
         return _failed(call, error)
     return Outcome(
         task_id,
-        TaskFinished(
+        made(
+            TaskFinished,
             task_id=task_id,
             node=name,
             update=update,

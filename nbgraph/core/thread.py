@@ -141,7 +141,7 @@ class Thread:
             )
         return fold(await self._log.read(upto=at), self.folding)
 
-    async def send(
+    def send(
         self, request: Request, *, breakpoints: SetBreakpoints | None = None
     ) -> AsyncGenerator[Event | LiveEvent, None]:
         """Carry out a request; iterate to see what happens.
@@ -156,6 +156,15 @@ class Thread:
             If a value does not fit or cannot be kept, or the store refuses.
         """
         match request:
+            case Start() | Resume() | Continue():
+                return self._run(request, breakpoints)  # itself: each layer costs every event
+            case _:
+                return self._carried_out(request)
+
+    async def _carried_out(
+        self, request: Edit | Skip | SetBreakpoints | Fork | Stop
+    ) -> AsyncGenerator[Event, None]:
+        match request:
             case Stop():
                 if self._running is not None:
                     self._running.stop(request)
@@ -165,10 +174,6 @@ class Thread:
             case Edit() | Skip() | SetBreakpoints():
                 for event in await self._record(request):
                     yield event
-            case Start() | Resume() | Continue():
-                async with aclosing(self._run(request, breakpoints)) as happening:
-                    async for event in happening:
-                        yield event
 
     async def _run(
         self, request: Start | Resume | Continue, breakpoints: SetBreakpoints | None

@@ -28,6 +28,7 @@ class Views:
 
     def __init__(self, model: type[BaseModel]) -> None:
         self._model = model
+        self._fields = tuple(model.model_fields)
         # Private attributes and model_post_init are set up by pydantic, on a whole instance.
         self._eager = model.__pydantic_post_init__ is not None
         self._kind = None if self._eager else _view_class(model)
@@ -50,8 +51,8 @@ class Views:
     def read(self, view: BaseModel) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
         """Return the fields of a view that may have changed, and those that were not read."""
         values: dict[str, Any] = _DICT.__get__(view)
-        fields = self._model.model_fields
-        return {name: values[name] for name in fields if name in values}, values.get(_HELD, {})
+        shown = {name: values[name] for name in self._fields if name in values}
+        return shown, values.get(_HELD, {})
 
 
 def _view_class(model: type[BaseModel]) -> type[BaseModel]:
