@@ -160,7 +160,11 @@ def _keeps(value: Any, kind: type) -> bool:
 
 
 def _are_kept(values: Any, kind: type) -> bool:
-    return type(values) is list and all(_keeps(value, kind) for value in cast("list[Any]", values))
+    if type(values) is not list or not set(map(type, cast("list[Any]", values))) <= {kind}:
+        return False
+    if kind is str:
+        return all(map(str.isascii, cast("list[str]", values)))
+    return all(_keeps(value, kind) for value in cast("list[Any]", values))
 
 
 def _round_trip(adapter: TypeAdapter[Any], value: Any, where: str) -> Any:

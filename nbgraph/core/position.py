@@ -205,12 +205,9 @@ def advance(position: Position, event: Event, folding: Folding) -> Position:
 
 def merged_state(position: Position, folding: Folding) -> Mapping[str, Any]:
     """Return the state after the updates of all tasks, applied in task order."""
-    state = position.state
-    for task in position.tasks:
-        result = position.finished[task.task_id]
-        if result.update:
-            state = folding.apply(state, result.update, result.replaced)
-    return state
+    results = (position.finished[task.task_id] for task in position.tasks)
+    updates = [(result.update, result.replaced) for result in results if result.update]
+    return folding.apply_all(position.state, updates) if updates else position.state
 
 
 def superstepped(

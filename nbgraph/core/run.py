@@ -259,8 +259,8 @@ class Superstepper:
     def _reported(self, outcomes: Sequence[Outcome], *, stops: bool) -> Draft:
         """Return what outcomes lead to: a failure, the end of the superstep, or just themselves."""
         # A run's own failure, which has no task, comes after what tasks report.
-        ordered = sorted(outcomes, key=lambda item: not item.task_id)
-        draft = self._log.draft(item.event for item in ordered)
+        ordered = sorted(outcomes, key=_is_of_run) if len(outcomes) > 1 else outcomes
+        draft = self._log.draft([item.event for item in ordered])
         failed = {item.task_id: item for item in outcomes if item.exception is not None}
         if "" in failed:
             return draft
@@ -329,6 +329,8 @@ class Superstepper:
     def _breaks_after(self, draft: Draft) -> bool:
         own = draft.position.after
         after = self._graph.interrupt_after if own is None else own
+        if not after:
+            return False
         return any("*" in after or task.node in after for task in draft.position.tasks)
 
     def _check_before(self, draft: Draft) -> None:
@@ -355,6 +357,10 @@ class Superstepper:
         if limits.steps is not None and self.steps >= limits.steps:
             return "step"
         return "pause" if self._pausing else None
+
+
+def _is_of_run(outcome: Outcome) -> bool:
+    return not outcome.task_id
 
 
 def _ends(item: _Item) -> bool:

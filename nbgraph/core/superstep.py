@@ -83,6 +83,8 @@ def _chosen(branch: Branch, name: str, view: Any) -> str:
 def _joined(
     structure: Structure, position: Position
 ) -> tuple[dict[str, tuple[str, ...]], list[str]]:
+    if not structure.joins:
+        return {}, []
     done = {task.node for task in position.tasks}
     arrived: dict[str, tuple[str, ...]] = {}
     ready: list[str] = []
@@ -125,6 +127,8 @@ def check_conflicts(position: Position, schema: StateSchema) -> None:
     InvalidUpdateError
         Naming the field and both nodes.
     """
+    if len(position.tasks) < 2:
+        return
     writers: dict[str, TaskFinished] = {}
     for task in position.tasks:
         result = position.finished[task.task_id]
