@@ -2,8 +2,10 @@
 
 Run as `python benchmarks/runtime.py [part ...]`. Every figure is the least of several rounds of
 CPU time, beside a floor: the same work written by hand, with one task, one check and one JSON text
-a step, and with SQLite one row in one transaction. Figures depend on the machine: compare within
-one run, and compare the ratio to the floor between machines. Set TMPDIR to a folder in memory.
+a step, and with SQLite one row in one transaction. LangGraph does the same work in the same run
+where it is installed (`pip install langgraph langgraph-checkpoint-sqlite`). Figures depend on the
+machine: compare within one run, and compare the ratio to the floor between machines. Set TMPDIR to
+a folder in memory to leave out the disk.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
+import os
 import resource
 import sqlite3
 import subprocess
@@ -40,7 +43,13 @@ from nbgraph import (
     when,
 )
 
+try:
+    import langgraph_peer as peer
+except ImportError:
+    peer = None
+
 ROUNDS = 5
+PEER_ROUNDS = 2
 TEXT = "x" * 200
 
 
@@ -111,13 +120,35 @@ def cpu(work: Callable[[], Coroutine[Any, Any, Any]]) -> float:
         gc.enable()
 
 
-def least(make: Callable[[], Callable[[], Coroutine[Any, Any, Any]]]) -> float:
-    return min(cpu(make()) for _ in range(ROUNDS))
+def least(
+    make: Callable[[], Callable[[], Coroutine[Any, Any, Any]]], *, rounds: int = ROUNDS
+) -> float:
+    return min(cpu(make()) for _ in range(rounds))
 
 
-def row(what: str, spent: float, goal: str, floor: float | None = None) -> None:
-    beside = "" if floor is None else f"{floor * 1e6:9.1f}"
-    print(f"{what:44} {spent * 1e6:9.1f} us  floor {beside:>9}   goal {goal}")
+def beside(make: Callable[[], Callable[[], Coroutine[Any, Any, Any]]]) -> float | None:
+    """Return what LangGraph takes for the same work, where it is installed."""
+    return None if peer is None else least(make, rounds=PEER_ROUNDS)
+
+
+def row(
+    what: str,
+    spent: float,
+    *,
+    times: int = 1,
+    floor: float | None = None,
+    other: float | None = None,
+    goal: str = "",
+) -> None:
+    """Print one line of the table, in microseconds for each of `times`."""
+    found = [
+        "" if value is None else f"{value / times * 1e6:,.1f}" for value in (spent, floor, other)
+    ]
+    line(what, *found, goal)
+
+
+def line(what: str, spent: str, floor: str = "", other: str = "", goal: str = "") -> None:
+    print(f"{what:42} {spent:>12} {floor:>10} {other:>12}   {goal}", flush=True)
 
 
 # --- floors ---------------------------------------------------------------------------------
@@ -181,11 +212,17 @@ def supersteps(folder: Path) -> None:
             old.unlink()
         return SQLiteStateStore(folder / "steps.db")
 
-    bare = least(lambda: lambda: floor_steps(steps, forget)) / steps
-    disk = least(lambda: lambda: floor_steps(steps, floor_sqlite(folder))) / steps
-    row("superstep, no store", least(lambda: run(None)) / steps, "20", bare)
-    row("superstep, memory", least(lambda: run(InMemoryStateStore())) / steps, "25", bare)
-    row("superstep, SQLite", least(lambda: run(fresh_file())) / steps, "45", disk)
+    bare = least(lambda: lambda: floor_steps(steps, forget))
+    disk = least(lambda: lambda: floor_steps(steps, floor_sqlite(folder)))
+    kinds: tuple[tuple[str, Callable[[], Any], float, str], ...] = (
+        ("nothing", lambda: None, bare, "20"),
+        ("memory", InMemoryStateStore, bare, "25"),
+        ("SQLite", fresh_file, disk, "45"),
+    )
+    for keep, store, floor, goal in kinds:
+        spent = least(lambda make=store: run(make()))
+        other = beside(lambda kept=keep: peer.steps(steps, kept, folder / "peer-steps.db"))
+        row(f"superstep, {keep}", spent, times=steps, floor=floor, other=other, goal=goal)
 
 
 def messages(folder: Path) -> None:
@@ -198,26 +235,44 @@ def messages(folder: Path) -> None:
             lambda s=store, n=steps: graph.ainvoke({"goal": n}, thread_id="t", state_store=s)
         )
         size = sum(file.stat().st_size for file in folder.glob("talk.db*"))
-        row(f"{steps:,} steps of 200 bytes, SQLite, a step", spent / steps, "60")
-        print(f"{'':44} {size / 1e6:9.2f} MB of files")
+        other = None
+        if peer is not None and steps <= 2000:
+            other = cpu(peer.steps(steps, "SQLite", folder / "peer-talk.db", TEXT))
+        what = f"a step of {steps:,}, 200 bytes each, SQLite"
+        row(what, spent, times=steps, other=other, goal="60")
+        line("  and its files", f"{size / 1e6:.2f} MB")
 
 
 def fan_outs(_: Path) -> None:
     for is_async in (True, False):
         graph = fan_out(is_async=is_async)
         for count in (1000, 5000):
-            floor = least(lambda n=count, a=is_async: lambda: floor_fan_out(n, is_async=a)) / count
-            spent = least(lambda g=graph, n=count: lambda: g.ainvoke({"goal": n})) / count
-            kind = "async" if is_async else "sync"
-            row(f"fan-out of {count:,}, {kind}, a task", spent, "25" if is_async else "35", floor)
+            floor = least(lambda n=count, a=is_async: lambda: floor_fan_out(n, is_async=a))
+            spent = least(lambda g=graph, n=count: lambda: g.ainvoke({"goal": n}))
+            other = None
+            if count == 1000:
+                other = beside(lambda n=count, a=is_async: peer.fan_out(n, is_async=a))
+            what = f"a task of {count:,} at once, {'async' if is_async else 'sync'}"
+            goal = "25" if is_async else "35"
+            row(what, spent, times=count, floor=floor, other=other, goal=goal)
 
 
 def pauses(folder: Path) -> None:
     graph = Graph(Talk).flow(START >> ask >> END)
-    for count in (10, 1000):
+    for count, goal in ((10, "1,200"), (1000, "3,500")):
         spent = [paused(graph, count, folder / f"pause-{count}-{at}.db") for at in range(ROUNDS)]
-        row(f"pause at {count:,} messages", min(first for first, _ in spent), "800")
-        row(f"resume at {count:,} messages", min(then for _, then in spent), "1,200 / 3,500")
+        others = [peer_paused(count, folder / f"peer-{count}-{at}.db") for at in range(PEER_ROUNDS)]
+        pause, resume = map(min, zip(*spent, strict=True))
+        other = [None if peer is None else min(found) for found in zip(*others, strict=True)]
+        row(f"pause at {count:,} messages, SQLite", pause, other=other[0], goal="800")
+        row(f"resume at {count:,} messages, SQLite", resume, other=other[1], goal=goal)
+
+
+def peer_paused(count: int, file: Path) -> tuple[float, float]:
+    if peer is None:
+        return 0.0, 0.0
+    pause, resume = peer.pause_and_resume([TEXT] * count, file)
+    return cpu(pause), cpu(resume)
 
 
 def paused(graph: Graph, count: int, file: Path) -> tuple[float, float]:
@@ -237,23 +292,43 @@ def threads(_: Path) -> None:
             await graph.ainvoke({"goal": 5}, thread_id=str(number), state_store=store)
 
     spent = least(lambda: lambda: many(InMemoryStateStore()))
-    rate = f"{200 / spent:9.0f} a CPU second"
-    print(f"{'threads of 5 steps and a pause, memory':44} {rate}   goal 2,500")
+    other = beside(lambda: peer.threads(200))
+    line(
+        "threads of 5 steps and a pause, a second",
+        f"{200 / spent:,.0f}",
+        other="" if other is None else f"{200 / other:,.0f}",
+        goal="2,500, memory",
+    )
 
 
-def imports(_: Path) -> None:
+def imports(folder: Path) -> None:
+    """Import in new processes whose bytecode is cached, as it is after an installation."""
+    names = ["nbgraph", "pydantic", *(["langgraph.graph"] if peer else [])]
+    found = {name: imported(name, folder) for name in names}
+    cpus = {name: f"{spent * 1e3:,.0f} ms" for name, (spent, _) in found.items()}
+    sizes = {name: f"{size:.0f} MB" for name, (_, size) in found.items()}
+    for what, figures, goal in (("import", cpus, "110 ms"), ("  and its memory", sizes, "34 MB")):
+        other = figures.get("langgraph.graph", "")
+        line(what, figures["nbgraph"], figures["pydantic"], other, f"{goal}; floor: pydantic")
+
+
+def imported(name: str, folder: Path) -> tuple[float, float]:
+    """Return the CPU seconds and megabytes of importing a module with a pydantic model in it."""
     code = (
-        "import time; begin = time.process_time(); import nbgraph; "
-        "used = time.process_time() - begin; "
+        f"import time; begin = time.process_time(); import asyncio, {name}; "
+        "from pydantic import BaseModel; used = time.process_time() - begin; "
         "print(used, open('/proc/self/status').read().split('VmHWM:')[1].split()[0])"
     )
-    found = [
-        subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
-        for _ in range(ROUNDS)
+    settings = {**os.environ, "PYTHONPYCACHEPREFIX": str(folder / "bytecode")}
+    settings.pop("PYTHONDONTWRITEBYTECODE", None)
+    runs = [
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, check=True, text=True, env=settings
+        )
+        for _ in range(ROUNDS + 1)
     ]
-    cpus, sizes = zip(*(map(float, each.stdout.split()) for each in found), strict=True)
-    figures = f"{min(cpus) * 1e3:9.1f} ms, {min(sizes) / 1024:.1f} MB"
-    print(f"{'import nbgraph':44} {figures}   goal 110 / 34")
+    cpus, sizes = zip(*(map(float, run.stdout.split()) for run in runs), strict=True)
+    return min(cpus), min(sizes) / 1024
 
 
 PARTS: dict[str, Callable[[Path], None]] = {
@@ -268,11 +343,14 @@ PARTS: dict[str, Callable[[Path], None]] = {
 
 def main(names: list[str]) -> None:
     """Measure the named parts, or all of them."""
+    if peer is None:
+        print("LangGraph is not installed; its column stays empty")
+    line("microseconds of CPU time", "nbgraph", "floor", "LangGraph", "goal")
     with tempfile.TemporaryDirectory() as folder:
         for name in names or PARTS:
             PARTS[name](Path(folder))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"{'peak memory of this process':44} {peak:9.1f} MB")
+    line("peak memory of this process", f"{peak:.0f} MB")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -87,6 +88,40 @@ class Superstep:
 
     number: int
     tasks: tuple[TaskBar, ...]
+    _places: Mapping[str, int] = field(default_factory=dict[str, int], repr=False, compare=False)
+    _marks: Mapping[tuple[str, Mark], int] = field(
+        default_factory=dict[tuple[str, Mark], int], repr=False, compare=False
+    )
+
+    def __post_init__(self) -> None:
+        if not self._places:
+            places = {bar.task_id: at for at, bar in enumerate(self.tasks)}
+            object.__setattr__(self, "_places", places)
+            marks: Counter[tuple[str, Mark]] = Counter((bar.node, bar.mark) for bar in self.tasks)
+            object.__setattr__(self, "_marks", marks)
+
+    def bar(self, task_id: str) -> TaskBar | None:
+        """Return a task's bar, if it is one of these."""
+        at = self._places.get(task_id)
+        return None if at is None else self.tasks[at]
+
+    def barred(self, bar: TaskBar) -> Superstep:
+        """Return the superstep with one task's bar exchanged, without a look at the others."""
+        at = self._places[bar.task_id]
+        old = self.tasks[at]
+        marks = dict(self._marks)
+        marks[old.node, old.mark] -= 1
+        marks[bar.node, bar.mark] = marks.get((bar.node, bar.mark), 0) + 1
+        tasks = (*self.tasks[:at], bar, *self.tasks[at + 1 :])
+        return Superstep(self.number, tasks, self._places, marks)
+
+    def mark(self, node: str) -> Mark:
+        """Return the gravest mark of a node's tasks."""
+        worst: Mark = "idle"
+        for mark, severity in _SEVERITY.items():
+            if severity > _SEVERITY[worst] and self._marks.get((node, mark)):
+                worst = mark
+        return worst
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,18 +362,14 @@ def _barred(snapshot: Snapshot, task_id: str, **changes: Any) -> Snapshot:
     if not snapshot.supersteps:
         return snapshot
     *done, current = snapshot.supersteps
-    bars = tuple(
-        replace(bar, **changes) if bar.task_id == task_id else bar for bar in current.tasks
-    )
-    node = next((bar.node for bar in bars if bar.task_id == task_id), None)
-    if node is None:
+    bar = current.bar(task_id)
+    if bar is None:
         return snapshot
-    own: list[Mark] = [bar.mark for bar in bars if bar.node == node]
-    worst = max(own, key=lambda mark: _SEVERITY[mark])
+    barred = current.barred(replace(bar, **changes))
     return replace(
         snapshot,
-        supersteps=(*done, replace(current, tasks=bars)),
-        marks={**snapshot.marks, node: worst},
+        supersteps=(*done, barred),
+        marks={**snapshot.marks, bar.node: barred.mark(bar.node)},
     )
 
 

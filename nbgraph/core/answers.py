@@ -19,7 +19,6 @@ from pydantic.errors import PydanticSchemaGenerationError, PydanticUndefinedAnno
 from pydantic.json_schema import GenerateJsonSchema
 
 from nbgraph.core.events import Interrupt
-from nbgraph.core.json_schemas import schema_faults, schema_problems
 from nbgraph.core.json_values import Json, NotJsonError, is_object, pointer, to_json
 from nbgraph.core.type_judges import NotValidError, adapter, validated
 from nbgraph.errors import AnswerError, GraphConfigError
@@ -121,6 +120,8 @@ def _published_document(schema: Mapping[Any, Any]) -> dict[str, Json]:
 
 @functools.lru_cache(maxsize=256)
 def _faults(document: str) -> tuple[tuple[str, str], ...]:
+    from nbgraph.core.json_schemas import schema_faults  # for documents only
+
     return tuple(schema_faults(json.loads(document)).items())
 
 
@@ -230,6 +231,8 @@ def problems_of(response_schema: Any, answer: Json) -> dict[str, str]:
     if response_schema is None:
         return {}
     if is_object(response_schema):
+        from nbgraph.core.json_schemas import schema_problems  # for documents only
+
         return schema_problems(response_schema, answer)
     try:
         validated(response_schema, answer)

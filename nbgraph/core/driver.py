@@ -6,7 +6,7 @@ nbgraph's own is `nbgraph.core.thread.Thread`; adapters look like it, and so doe
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -64,6 +64,14 @@ class Folding(Protocol):
         self, state: Mapping[str, Any], update: Mapping[str, Any], replaced: Sequence[str]
     ) -> Mapping[str, Any]:
         """Return the state after one JSON update; fields in `replaced` go past their reducer."""
+        ...
+
+    def apply_all(
+        self,
+        state: Mapping[str, Any],
+        updates: Iterable[tuple[Mapping[str, Any], Sequence[str]]],
+    ) -> Mapping[str, Any]:
+        """Return the state after several updates, in order; each as `apply` takes it."""
         ...
 
     def to_json(self, state: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import functools
 import inspect
 import json
+import math
 import types
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin
 
 from pydantic import ConfigDict, PydanticUserError, TypeAdapter, ValidationError
 from pydantic_core import from_json
@@ -22,6 +23,8 @@ __all__ = ["Field"]
 _CONFIG = ConfigDict(
     ser_json_bytes="base64", val_json_bytes="base64", arbitrary_types_allowed=False
 )
+_SMALL = 2**63
+"""Integers below it are kept whatever reads them."""
 _PLAIN_TYPES = (str, int, float, bool, type(None), Any, object, list, dict)
 
 
@@ -37,6 +40,9 @@ class Field:
         self._special = SPECIAL.get(self.reducer) if self.reducer else None
         self._bare = self._special.delta_type(name, annotation) if self._special else annotation
         self._plain = _is_plain(annotation)
+        self._scalar = annotation if annotation in (str, int, float, bool) else None
+        self._listed = _listed(annotation)
+        self._bounded = bool(rest)
 
     @functools.cached_property
     def whole(self) -> TypeAdapter[Any]:
@@ -50,7 +56,14 @@ class Field:
 
     def encode(self, value: Any, where: str, *, whole: bool) -> Any:
         """Return a written value as JSON, once it is sure to come back as it is."""
-        adapter = self.whole if whole or self.reducer is None else self.delta
+        merges = self.reducer is not None and not whole
+        if merges or not self._bounded:
+            # What is plainly right needs no adapter; whatever is not is judged by it below.
+            if self._scalar is not None and _keeps(value, self._scalar):
+                return value
+            if self._listed is not None and _are_kept(value, self._listed):
+                return [*value]
+        adapter = self.delta if merges else self.whole
         try:
             checked = adapter.validate_python(value)
         except ValidationError as error:
@@ -130,6 +143,33 @@ def _is_plain(annotation: Any) -> bool:
     if origin in (list, Union, types.UnionType):
         return all(map(_is_plain, parts))
     return origin is dict and parts[0] is str and _is_plain(parts[1])
+
+
+def _listed(annotation: Any) -> Any:
+    """Return the plain type of a list's items, where it is one."""
+    parts = get_args(annotation)
+    if get_origin(annotation) is list and parts[0] in (str, int, float, bool):
+        return parts[0]
+    return None
+
+
+def _keeps(value: Any, kind: type) -> bool:
+    """Return whether a value is plainly of a plain type, and kept as it stands."""
+    if type(value) is not kind:
+        return False
+    if kind is str:
+        return value.isascii()
+    if kind is int:
+        return -_SMALL < value < _SMALL
+    return kind is bool or math.isfinite(value)
+
+
+def _are_kept(values: Any, kind: type) -> bool:
+    if type(values) is not list or not set(map(type, cast("list[Any]", values))) <= {kind}:
+        return False
+    if kind is str:
+        return all(map(str.isascii, cast("list[str]", values)))
+    return all(_keeps(value, kind) for value in cast("list[Any]", values))
 
 
 def _round_trip(adapter: TypeAdapter[Any], value: Any, where: str) -> Any:

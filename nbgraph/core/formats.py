@@ -14,7 +14,7 @@ from decimal import Decimal, localcontext
 from ipaddress import IPv4Address, IPv6Address
 from typing import Any
 
-from pydantic import AnyUrl, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 from pydantic_core import SchemaError, SchemaValidator, core_schema
 
 __all__ = [
@@ -82,7 +82,13 @@ def _compiled(pattern: str) -> SchemaValidator | None:
 
 @functools.cache
 def _adapter(kind: Any) -> TypeAdapter[Any]:
-    return TypeAdapter(kind)
+    return TypeAdapter(kind() if kind is _any_url else kind)
+
+
+def _any_url() -> Any:
+    from pydantic import AnyUrl  # loads the e-mail package, which takes 15 ms
+
+    return AnyUrl
 
 
 def _shaped(shape: str, kind: Any) -> Callable[[str], bool]:
@@ -115,7 +121,7 @@ FORMATS: dict[str, Callable[[str], bool]] = {
     "decimal": lambda text: re.fullmatch(DECIMAL, text, re.ASCII) is not None,
     "duration": _shaped(r"[+-]?P[\dTYMWDHS.,]+", timedelta),
     "email": _email,
-    "uri": _shaped(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"{}|\\^`]+", AnyUrl),
+    "uri": _shaped(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"{}|\\^`]+", _any_url),
     "uuid": lambda text: (
         re.fullmatch(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}", text) is not None
     ),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -252,6 +251,8 @@ def check_unanswered(
 def login_name() -> str | None:
     """Return who uses this process: `JUPYTERHUB_USER`, else the login name, if there is one."""
     try:
+        import getpass
+
         return os.environ.get("JUPYTERHUB_USER") or getpass.getuser()
     except (KeyError, OSError):
         return None

@@ -144,11 +144,15 @@ class Position:
     @property
     def unfinished(self) -> tuple[TaskSpec, ...]:
         """The planned tasks without a recorded result."""
+        if not self.finished:
+            return self.tasks
         return tuple(task for task in self.tasks if task.task_id not in self.finished)
 
     @property
     def runnable(self) -> tuple[TaskSpec, ...]:
         """The unfinished tasks that wait for no answer."""
+        if not self.pending:
+            return self.unfinished
         waiting = {interrupt.task_id for interrupt in self.pending.values()}
         return tuple(task for task in self.unfinished if task.task_id not in waiting)
 
@@ -170,7 +174,8 @@ class Position:
         the one record without slots.
         """
         position = object.__new__(Position)
-        position.__dict__.update(self.__dict__, **changes)
+        position.__dict__.update(self.__dict__)
+        position.__dict__.update(changes)
         return position
 
     def summary(self, graph: str) -> BranchSummary:
@@ -181,6 +186,8 @@ class Position:
 def fold(events: Iterable[Event], folding: Folding, start: Position | None = None) -> Position:
     """Return the position after `events`, from `start` or from nothing."""
     position = start or Position()
+    if isinstance(events, tuple | list) and len(events) == 1:
+        return advance(position, events[0], folding)
     for finished, group in groupby(events, _is_result):
         if finished:
             position = _all_finished(position, cast("Iterable[TaskFinished]", group))
@@ -197,10 +204,13 @@ def _is_result(event: Event) -> bool:
 def _all_finished(position: Position, events: Iterable[TaskFinished]) -> Position:
     """Return the position after results that became known together, at the cost of one."""
     done = {event.task_id: event for event in events}
+    failed = position.failed
+    if failed:
+        failed = {key: value for key, value in failed.items() if key not in done}
     return position.moved(
         sequence=max(event.sequence for event in done.values()),
-        finished={**position.finished, **done},
-        failed={key: value for key, value in position.failed.items() if key not in done},
+        finished={**position.finished, **done} if position.finished else done,
+        failed=failed,
         paused=None,
         failure=None,
     )
@@ -209,12 +219,14 @@ def _all_finished(position: Position, events: Iterable[TaskFinished]) -> Positio
 def advance(position: Position, event: Event, folding: Folding) -> Position:
     """Return the position after one more event."""
     match event:
+        case TaskFinished():
+            return _all_finished(position, (event,))
         case SuperstepFinished():
             state = position.state if position.merged else merged_state(position, folding)
             return superstepped(position, event, state)
         case RunStarted() | StateEdited():
             return _written(position, event, folding)
-        case TaskFinished() | TaskFailed() | TaskInterrupted() | TaskBegan() | OnceRecorded():
+        case TaskFailed() | TaskInterrupted() | TaskBegan() | OnceRecorded():
             return _reported(position, event)
         case AnswersGiven() | AnswerRefused():
             return _asked(position, event)
@@ -224,12 +236,9 @@ def advance(position: Position, event: Event, folding: Folding) -> Position:
 
 def merged_state(position: Position, folding: Folding) -> Mapping[str, Any]:
     """Return the state after the updates of all tasks, applied in task order."""
-    state = position.state
-    for task in position.tasks:
-        result = position.finished[task.task_id]
-        if result.update:
-            state = folding.apply(state, result.update, result.replaced)
-    return state
+    results = (position.finished[task.task_id] for task in position.tasks)
+    updates = [(result.update, result.replaced) for result in results if result.update]
+    return folding.apply_all(position.state, updates) if updates else position.state
 
 
 def superstepped(
@@ -237,12 +246,17 @@ def superstepped(
 ) -> Position:
     """Return the position after a superstep whose merged state is `state`."""
     step = position.step if position.merged else position.step + 1
-    moved = position.moved(
-        **_CLEARED, sequence=event.sequence, step=step, state=state, joins=event.joins
-    )
+    changes: dict[str, Any] = {"sequence": event.sequence, "step": step, "state": state}
     if event.next is None:
-        return moved.moved(finished=position.finished, merged=True)
-    return moved.moved(tasks=event.next, planned=event.sequence)
+        kept: dict[str, Any] = {"finished": position.finished, "merged": True}
+        return position.moved(**{**_CLEARED, **kept}, **changes, joins=event.joins)
+    return position.moved(
+        **_CLEARED,
+        **changes,
+        joins=event.joins,
+        tasks=event.next,
+        planned=event.sequence,
+    )
 
 
 _CLEARED: Mapping[str, Any] = {
@@ -282,14 +296,12 @@ def _written(position: Position, event: RunStarted | StateEdited, folding: Foldi
 
 def _reported(
     position: Position,
-    event: TaskFinished | TaskFailed | TaskInterrupted | TaskBegan | OnceRecorded,
+    event: TaskFailed | TaskInterrupted | TaskBegan | OnceRecorded,
 ) -> Position:
     task_id = event.task_id
     moved = position.moved(sequence=event.sequence, paused=None, failure=None)
     failed = {key: value for key, value in position.failed.items() if key != task_id}
     match event:
-        case TaskFinished():
-            return moved.moved(finished={**position.finished, task_id: event}, failed=failed)
         case TaskFailed():
             return moved.moved(
                 failed={**position.failed, task_id: event}, children=_placed(position, event)

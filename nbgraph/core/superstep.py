@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, cast
 
 from pydantic import BaseModel
 
-from nbgraph.core.events import Route, TaskFinished, TaskSpec
+from nbgraph.core.events import Route, TaskFinished, TaskSpec, made
 from nbgraph.core.flow import Structure
 from nbgraph.core.node import END, Command, Node, Send
 from nbgraph.core.path import Branch
@@ -20,7 +21,7 @@ __all__ = ["breaks_when", "check_conflicts", "first_tasks", "next_tasks", "read_
 
 def first_tasks(structure: Structure) -> tuple[TaskSpec, ...]:
     """Return the tasks of a turn's first superstep."""
-    return _numbered(Route(node=name) for name in structure.starts)
+    return _numbered(_plain_route(name) for name in structure.starts)
 
 
 def next_tasks(
@@ -48,14 +49,25 @@ def next_tasks(
         chosen = _routes(structure, task.node, view) if result.routes is None else result.routes
         routes.extend(chosen)
     arrived, ready = _joined(structure, position)
-    routes.extend(Route(node=name) for name in ready)
+    routes.extend(map(_plain_route, ready))
     return _numbered(routes), arrived
 
 
 def _routes(structure: Structure, name: str, view: Callable[[], Any]) -> list[Route]:
     if name in structure.branches:
-        return [Route(node=_chosen(structure.branches[name], name, view()))]
-    return [Route(node=target) for target in structure.edges.get(name, ())]
+        return [_plain_route(_chosen(structure.branches[name], name, view()))]
+    return [_plain_route(target) for target in structure.edges.get(name, ())]
+
+
+@functools.lru_cache(maxsize=1024)
+def _plain_route(name: str) -> Route:
+    return made(Route, node=name)
+
+
+@functools.lru_cache(maxsize=1024)
+def _plain_task(task_id: str, name: str) -> TaskSpec:
+    """Return a task without a payload: the same record each time the node's turn comes."""
+    return made(TaskSpec, task_id=task_id, node=name)
 
 
 def _chosen(branch: Branch, name: str, view: Any) -> str:
@@ -71,6 +83,8 @@ def _chosen(branch: Branch, name: str, view: Any) -> str:
 def _joined(
     structure: Structure, position: Position
 ) -> tuple[dict[str, tuple[str, ...]], list[str]]:
+    if not structure.joins:
+        return {}, []
     done = {task.node for task in position.tasks}
     arrived: dict[str, tuple[str, ...]] = {}
     ready: list[str] = []
@@ -96,7 +110,10 @@ def _numbered(routes: Iterable[Route]) -> tuple[TaskSpec, ...]:
         number = counts.get(route.node, 0)
         counts[route.node] = number + 1
         task_id = f"{route.node}[{number}]" if number else route.node
-        tasks.append(TaskSpec(task_id=task_id, node=route.node, payload=route.payload))
+        if route.payload is None:
+            tasks.append(_plain_task(task_id, route.node))
+        else:
+            tasks.append(made(TaskSpec, task_id=task_id, node=route.node, payload=route.payload))
     return tuple(tasks)
 
 
@@ -128,6 +145,8 @@ def check_conflicts(position: Position, schema: StateSchema) -> None:
     InvalidUpdateError
         Naming the field and both nodes.
     """
+    if len(position.tasks) < 2:
+        return
     writers: dict[str, TaskFinished] = {}
     for task in position.tasks:
         result = position.finished[task.task_id]
@@ -185,6 +204,8 @@ def read_result(
 
 def _parts(node: Node, returned: Any, given: Any) -> tuple[Any, Sequence[Any] | None]:
     match returned:
+        case dict():  # before any mapping: asking that of a class costs ten times as much
+            return cast("Any", returned), None
         case Command(update=update, goto=goto):
             several = goto is None or isinstance(goto, list | tuple)
             return update, cast("Sequence[Any] | None", goto) if several else [goto]
@@ -218,9 +239,9 @@ def _refuse_changes(node: Node, before: Mapping[str, Any], given: Any, schema: S
 def _route(node: Node, target: Any, schema: StateSchema) -> Route:
     if isinstance(target, Send):
         _check_declared(node, target.node)
-        return Route(node=target.node.name, payload=_payload(target, schema))
+        return made(Route, node=target.node.name, payload=_payload(target, schema))
     _check_declared(node, target)
-    return Route(node=target if isinstance(target, str) else target.name)
+    return _plain_route(target if isinstance(target, str) else target.name)
 
 
 def _check_declared(node: Node, target: Any) -> None:

@@ -21,6 +21,7 @@ from nbgraph.core.events import (
     TaskFinished,
     TaskInterrupted,
     TaskSpec,
+    made,
 )
 from nbgraph.core.interrupts import ChildPause, Frame, GraphInterrupt, bound
 from nbgraph.core.node import Node
@@ -116,7 +117,8 @@ async def run_task(call: TaskCall) -> Outcome:
         return _failed(call, error, attempts)
     return Outcome(
         task_id,
-        TaskFinished(
+        made(
+            TaskFinished,
             task_id=task_id,
             node=name,
             update=update,

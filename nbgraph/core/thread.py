@@ -102,7 +102,6 @@ class Thread:
             migration=graph.migration,
             root=root,
         )
-        self._break_when: Callable[[Any], bool] | None = None
         self._running: Superstepper | None = None
         self._last: Superstepper | None = None
         self._began = Position()
@@ -173,7 +172,7 @@ class Thread:
             )
         return fold(await self._log.read(upto=at), self.folding)
 
-    async def send(
+    def send(
         self,
         request: Request,
         *,
@@ -193,6 +192,16 @@ class Thread:
             If a value does not fit or cannot be kept, or the store refuses.
         """
         match request:
+            case Start() | Resume() | Continue():
+                # itself: each layer costs every event
+                return self._run(request, breakpoints, break_when or self.graph.break_when)
+            case _:
+                return self._carried_out(request)
+
+    async def _carried_out(
+        self, request: Edit | Skip | SetBreakpoints | Fork | Stop
+    ) -> AsyncGenerator[Event, None]:
+        match request:
             case Stop():
                 if self._running is not None:
                     self._running.stop(request)
@@ -202,20 +211,18 @@ class Thread:
             case Edit() | Skip() | SetBreakpoints():
                 for event in await self._record(request):
                     yield event
-            case Start() | Resume() | Continue():
-                self._break_when = break_when or self.graph.break_when
-                async with aclosing(self._run(request, breakpoints)) as happening:
-                    async for event in happening:
-                        yield event
 
     async def _run(
-        self, request: Start | Resume | Continue, breakpoints: SetBreakpoints | None
+        self,
+        request: Start | Resume | Continue,
+        breakpoints: SetBreakpoints | None,
+        break_when: Callable[[Any], bool] | None,
     ) -> AsyncGenerator[Event | LiveEvent, None]:
         self._check_idle()
         limits = Limits(self.graph.max_steps, timeout=self.graph.timeout)
         if isinstance(request, Continue):
             limits = Limits(limits.max_steps, request.steps, request.until, limits.timeout)
-        limits = replace(limits, break_when=self._break_when)
+        limits = replace(limits, break_when=break_when)
         self._last = self._running = Superstepper(
             self.graph, self._log, limits, self._context, stream_modes=self._stream_modes
         )

@@ -20,7 +20,12 @@ __all__ = ["Views"]
 
 _HELD = "\0held"
 """Under this key, which is no name, a view's `__dict__` has the fields that are not copied yet."""
-_DICT: Any = BaseModel.__dict__["__dict__"]
+_SLOTS: Mapping[str, Any] = vars(BaseModel)
+_DICT = _SLOTS["__dict__"]
+_set_contents = _DICT.__set__
+_set_given = _SLOTS["__pydantic_fields_set__"].__set__
+_set_extra = _SLOTS["__pydantic_extra__"].__set__
+_set_private = _SLOTS["__pydantic_private__"].__set__
 
 
 class Views:
@@ -28,6 +33,7 @@ class Views:
 
     def __init__(self, model: type[BaseModel]) -> None:
         self._model = model
+        self._fields = tuple(model.model_fields)
         # Private attributes and model_post_init are set up by pydantic, on a whole instance.
         self._eager = model.__pydantic_post_init__ is not None
         self._kind = None if self._eager else _view_class(model)
@@ -41,17 +47,17 @@ class Views:
         if len(shown) < len(values):
             shown[_HELD] = {name: values[name] for name in values if name not in shown}
         view = self._kind.__new__(self._kind)
-        _DICT.__set__(view, shown)
-        object.__setattr__(view, "__pydantic_fields_set__", set(values))
-        object.__setattr__(view, "__pydantic_extra__", None)
-        object.__setattr__(view, "__pydantic_private__", None)
+        _set_contents(view, shown)
+        _set_given(view, set(values))
+        _set_extra(view, None)
+        _set_private(view, None)
         return view
 
     def read(self, view: BaseModel) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
         """Return the fields of a view that may have changed, and those that were not read."""
         values: dict[str, Any] = _DICT.__get__(view)
-        fields = self._model.model_fields
-        return {name: values[name] for name in fields if name in values}, values.get(_HELD, {})
+        shown = {name: values[name] for name in self._fields if name in values}
+        return shown, values.get(_HELD, {})
 
 
 def _view_class(model: type[BaseModel]) -> type[BaseModel]:
