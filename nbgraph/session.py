@@ -164,7 +164,7 @@ class Session:
     def run_until(self, node: str) -> Run:
         """Go on until a task of `node` is next."""
         self._need("until")
-        known = [each.path for each in self.driver.shape.nodes]
+        known = [each.path for each in self.driver.shape.nodes if each.parent is None]
         if node not in known:
             raise ResumeError(f"There is no node {node!r}; nodes are {', '.join(map(repr, known))}")
         return self._continue(Continue(until=node))

@@ -210,11 +210,36 @@ def shown(snapshot: Snapshot, event: Event | LiveEvent, shape: Shape, folding: F
         case TaskEmitted(node=node, at=at, data=data):
             return _logged(snapshot, LogLine(at, node, _brief(data)))
         case ChildEvent():
-            return snapshot
+            return _inside(snapshot, event)
         case _:
             before = snapshot.position
             moved = replace(snapshot, position=advance(before, event, folding))
             return _recorded(moved, before, event, shape)
+
+
+def _inside(snapshot: Snapshot, event: ChildEvent) -> Snapshot:
+    """Return the snapshot after something happened in a sub-graph: the last word marks a node."""
+    path = event.path
+    match event.event:
+        case RunStarted():
+            inner = [each for each in snapshot.marks if each.startswith(f"{path}/")]
+            return replace(snapshot, marks={**snapshot.marks, **dict.fromkeys(inner, "idle")})
+        case TaskStarted(node=node):
+            return _marked(snapshot, f"{path}/{node}", "running")
+        case TaskFinished(node=node, attempts=attempts):
+            return _marked(snapshot, f"{path}/{node}", "done" if attempts else "skipped")
+        case TaskInterrupted(node=node, interrupts=asked):
+            return _marked(snapshot, f"{path}/{node}", "waiting" if asked else "idle")
+        case TaskFailed(node=node):
+            return _marked(snapshot, f"{path}/{node}", "failed")
+        case TaskEmitted(node=node, at=at, data=data):
+            return _logged(snapshot, LogLine(at, f"{path}/{node}", _brief(data)))
+        case _:
+            return snapshot
+
+
+def _marked(snapshot: Snapshot, path: str, mark: Mark) -> Snapshot:
+    return replace(snapshot, marks={**snapshot.marks, path: mark})
 
 
 def _recorded(snapshot: Snapshot, before: Position, event: Event, shape: Shape) -> Snapshot:
@@ -320,7 +345,12 @@ def _reported(snapshot: Snapshot, event: TaskFinished | TaskFailed | TaskInterru
             counted = _counted(snapshot, node, tries=event.attempts)
             return _said(_barred(counted, task_id, mark="failed"), event, text, "failed")
         case TaskInterrupted(task_id=task_id, interrupts=interrupts):
-            asked = _barred(snapshot, task_id, mark="waiting")
+            asked = _barred(snapshot, task_id, mark="waiting" if interrupts else "idle")
+            for item in interrupts:
+                if item.node in asked.marks:  # in a sub-graph, whose own events are not kept here
+                    asked = _marked(asked, item.node, "waiting")
+            if not interrupts:
+                return asked
             text = "; ".join(f"asks: {item.message or item.key}" for item in interrupts)
             return _said(asked, event, text, "waiting")
 
@@ -354,7 +384,10 @@ def _halted(snapshot: Snapshot) -> Snapshot:
     for bar in snapshot.supersteps[-1].tasks if snapshot.supersteps else ():
         if bar.mark == "running":
             snapshot = _barred(snapshot, bar.task_id, mark="idle")
-    return snapshot
+    still: dict[str, Mark] = {
+        path: "idle" for path, mark in snapshot.marks.items() if mark == "running"
+    }
+    return replace(snapshot, marks={**snapshot.marks, **still}) if still else snapshot
 
 
 def _barred(snapshot: Snapshot, task_id: str, **changes: Any) -> Snapshot:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from nbgraph import END, START, Graph, InMemoryStateStore, Resume, join, node, when
+from nbgraph import END, START, Graph, InMemoryStateStore, Resume, join, node, subgraph, when
 from nbgraph.core.events import Event, LiveEvent
 from nbgraph.snapshot import Snapshot, shown
 from tests.core.graphs import Trail, asker, chain, failing, fan, stop
@@ -219,3 +219,27 @@ def test_a_turn_that_replaces_an_unfinished_one_drops_its_superstep_from_the_tim
     graph.invoke({}, thread_id="t")
     steps = folded(graph, graph.sync.history("t")).supersteps
     assert [[bar.node for bar in step.tasks] for step in steps] == [["a"], ["a"], ["b"]]
+
+
+def test_a_node_in_a_sub_graph_is_marked_while_it_runs_and_waits() -> None:
+    inner = chain(stop("a"), asker("ask"), state_store=None)
+    graph = chain(subgraph("sub", inner, share=["log"]))
+    asked = live(graph, {})
+    events = asked + live(graph, resume=Resume("yes"))
+    assert marks_over_time(graph, events, "sub/a") == ["idle", "running", "done"]
+    assert marks_over_time(graph, events, "sub/ask") == [
+        "idle",
+        "running",
+        "waiting",
+        "running",
+        "done",
+    ]
+    assert folded(graph, asked).marks["sub"] == "waiting"
+
+
+def test_of_a_sub_graph_read_again_those_are_marked_that_wait() -> None:
+    inner = chain(stop("a"), asker("ask"), state_store=None)
+    graph = chain(subgraph("sub", inner, share=["log"]))
+    graph.invoke({}, thread_id="t")
+    marks = folded(graph, graph.sync.history("t")).marks
+    assert marks == {"sub": "waiting", "sub/a": "idle", "sub/ask": "waiting"}

@@ -119,12 +119,13 @@ class Structure:
         yield from self._inner_edges()
 
     def _inner_edges(self) -> Iterator[EdgeShape]:
-        """Return the ways between nodes in sub-graphs; how they start and end is not drawn."""
+        """Return the ways in sub-graphs: from the sub-graph's own node on, and not to END."""
         for name, shape in self._inner_shapes():
             for edge in shape.edges:
-                if not {edge.source, edge.target} & {START.name, END.name}:
-                    ends = (f"{name}/{edge.source}", f"{name}/{edge.target}")
-                    yield EdgeShape(*ends, edge.kind, edge.label)
+                if edge.target != END.name:
+                    begins = edge.source == START.name
+                    source = name if begins else f"{name}/{edge.source}"
+                    yield EdgeShape(source, f"{name}/{edge.target}", edge.kind, edge.label)
 
 
 def build(items: Sequence[Any]) -> Structure:

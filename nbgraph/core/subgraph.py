@@ -21,8 +21,6 @@ from nbgraph.core.events import (
     Interrupt,
     LiveEvent,
     RunFailed,
-    TaskEmitted,
-    TaskStarted,
 )
 from nbgraph.core.interrupts import ChildPause, Frame, running
 from nbgraph.core.node import Inner, Node, node
@@ -248,7 +246,7 @@ def _tell(ctx: NodeContext, event: Event | LiveEvent) -> None:
     match event:
         case ChildEvent(path=path, task_id=task_id, event=inner):
             told = ChildEvent(f"{ctx.node}/{path}", f"{ctx.task_id}/{task_id}", inner)
-        case TaskStarted() | TaskEmitted() | _:
+        case _:
             told = ChildEvent(ctx.node, ctx.task_id, event)
     ctx.port.home.tell(told)
 

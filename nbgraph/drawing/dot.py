@@ -9,7 +9,7 @@ import graphviz
 from nbgraph.core.driver import EdgeShape, Shape
 from nbgraph.drawing.labels import cut, reveal
 
-__all__ = ["END", "START", "Direction", "dot", "node_names"]
+__all__ = ["END", "START", "Direction", "clusters", "dot", "node_names"]
 
 START = "__start__"
 END = "__end__"
@@ -30,6 +30,7 @@ _NODE = {
 }
 _TERMINAL = {"width": "0.5", "height": "0.3", "margin": "0.06,0.03", "fontsize": "11"}
 _EDGE = {"arrowsize": "0.6", "fontname": "Helvetica", "fontsize": "11"}
+_CLUSTER = {"style": "rounded", "margin": "10", "label": ""}
 _SECOND_LINE = r"\n "
 
 
@@ -49,10 +50,33 @@ def dot(shape: Shape, *, direction: Direction = "TB") -> graphviz.Digraph:
             graph.node(name, label=name, id=name, **_TERMINAL)
         else:
             graph.node(name, label=_quoted(labels.get(path, path), _SECOND_LINE), id=name)
+    _add_clusters(graph, shape, names, None)
     for index, edge in enumerate(shape.edges):
         ends = names[edge.source], names[edge.target]
         graph.edge(*ends, id=f"e{index}", **_edge_attributes(edge))
     return graph
+
+
+def clusters(shape: Shape) -> tuple[str, ...]:
+    """Return the paths of the nodes that are drawn with their sub-graph in a box of their own."""
+    return tuple(dict.fromkeys(node.parent for node in shape.nodes if node.parent is not None))
+
+
+def _add_clusters(
+    graph: graphviz.Digraph, shape: Shape, names: dict[str, str], outer: str | None
+) -> None:
+    parents = {node.path: node.parent for node in shape.nodes}
+    for path in clusters(shape):
+        if parents.get(path) != outer:
+            continue
+        box = graphviz.Digraph(f"cluster_{names[path]}", graph_attr=_CLUSTER)
+        box.attr(id=f"c{names[path]}")
+        box.node(names[path])
+        for node in shape.nodes:
+            if node.parent == path:
+                box.node(names[node.path])
+        _add_clusters(box, shape, names, path)
+        graph.subgraph(box)
 
 
 def node_names(shape: Shape) -> dict[str, str]:

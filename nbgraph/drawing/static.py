@@ -74,6 +74,7 @@ _BADGE_PARTS: Mapping[str, Mapping[str, str]] = {
     "nbgraph-m-slash": {"stroke": "skipped-ink", "stroke-width": "1.6"},
 }
 _SOLID_EDGE = {"waiting": {"stroke": "waiting-ink", "stroke-width": "1.6"}}
+_CLUSTER = {"fill": "sunken", "stroke": "idle-ink", "stroke-width": "1"}
 _EDGES: Mapping[EdgeMark | None, Mapping[str, str]] = {
     None: {"stroke": "idle-ink", "stroke-width": "1"},
     "taken": {"stroke": "ink", "stroke-width": "1.8"},
@@ -121,6 +122,9 @@ def picture(
             _draw_node(group, by_address.get(path, "idle"), text_by_address.get(path, ""))
         elif index is not None:
             _draw_edge(group, edges.get(int(index)))
+        elif group.get("data-cluster") is not None:
+            for element in group:
+                _colour(element, _CLUSTER)
     _frame(root, shape)
     return ElementTree.tostring(root, encoding="unicode")
 

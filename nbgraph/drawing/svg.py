@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 from nbgraph.core.driver import EdgeShape, NodeShape, Shape
-from nbgraph.drawing.dot import END, START, Direction, dot, node_names
+from nbgraph.drawing.dot import END, START, Direction, clusters, dot, node_names
 from nbgraph.drawing.labels import address, cut, reveal
 from nbgraph.drawing.layout import lay_out
 
@@ -34,8 +34,9 @@ def svg(shape: Shape, *, direction: Direction = "TB") -> str:
 
     Each `g.node` has `data-node`, a text `nbgraph-name`, an empty one `nbgraph-sub` for its second
     line, and empty groups `nbgraph-badge` and `nbgraph-break` at their places. Each `g.edge` has
-    `data-source`, `data-target`, `data-kind`, and `data-edge`, its index in the shape. No `id`,
-    no link, no style is in it.
+    `data-source`, `data-target`, `data-kind`, and `data-edge`, its index in the shape. The box
+    around a sub-graph is a `g.nbgraph-cluster` with `data-cluster`, the address of its node. No
+    `id`, no link, no style is in it.
 
     Raises
     ------
@@ -67,10 +68,14 @@ def _rebuilt(raw: Element, shape: Shape) -> str:
     graph = drawn["graph0"]
     root = Element("svg", _frame(raw))
     canvas = SubElement(root, "g", {"class": "graph", "transform": graph.get("transform", "")})
+    names = node_names(shape)
+    for path in clusters(shape):
+        group = SubElement(canvas, "g", {"class": "nbgraph-cluster", "data-cluster": address(path)})
+        _copy_shapes(group, drawn[f"c{names[path]}"])
     for index, edge in enumerate(shape.edges):
         _add_edge(canvas, drawn[f"e{index}"], edge, index)
     nodes = {node.path: node for node in shape.nodes}
-    for path, name in node_names(shape).items():
+    for path, name in names.items():
         _add_node(canvas, drawn[name], nodes.get(path, NodeShape(path, path)))
     return ElementTree.tostring(root, encoding="unicode")
 

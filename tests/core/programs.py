@@ -26,6 +26,7 @@ from nbgraph import (
     join,
     merge_dict,
     node,
+    subgraph,
     when,
 )
 
@@ -57,7 +58,7 @@ class Way:
 
 @dataclass(frozen=True)
 class Step:
-    """One node: what it asks and does, and where it leads."""
+    """One node: what it asks and does, and where it leads; or a sub-graph in its place."""
 
     asks: tuple[str | None, ...]
     way: Way
@@ -65,6 +66,8 @@ class Step:
     caches: bool = False
     once: bool = False
     fails: bool = False
+    inside: Program | None = None
+    shares: bool = False
 
 
 @dataclass(frozen=True)
@@ -79,8 +82,8 @@ class Program:
     turns: int
 
 
-Stamp = tuple[str, int]
-"""A task of a superstep: its id, and the length of the log it saw."""
+Stamp = tuple[str, str, int]
+"""A task of a superstep: its thread, its id, and the length of the log it saw."""
 
 
 @dataclass
@@ -103,7 +106,7 @@ def answer_to(question: Interrupt) -> str:
 
 
 def _opened(step: Step, world: World, state: Trace, ctx: NodeContext) -> Stamp:
-    stamp = (ctx.task_id, len(state.log))
+    stamp = (ctx.thread_id, ctx.task_id, len(state.log))
     world.ran.append(stamp)
     if step.caches and "price" not in ctx.cache:
         world.cached.append(stamp)
@@ -142,12 +145,12 @@ def _node(number: int, step: Step, world: World, nodes: list[Node]) -> Node:
 
     def record(stamp: Stamp) -> int:
         world.once.append(stamp)
-        return stamp[1]
+        return stamp[2]
 
     def run(state: Trace, ctx: NodeContext) -> Any:
         stamp = _opened(step, world, state, ctx)
         if step.once:
-            assert ctx.once("fact", lambda: record(stamp)) == stamp[1]
+            assert ctx.once("fact", lambda: record(stamp)) == stamp[2]
         return _returned(step, nodes, _written(step, world, state, ctx, stamp))
 
     async def arun(state: Trace, ctx: NodeContext) -> Any:
@@ -158,10 +161,24 @@ def _node(number: int, step: Step, world: World, nodes: list[Node]) -> Node:
             return record(stamp)
 
         if step.once:
-            assert await ctx.once("fact", recorded) == stamp[1]
+            assert await ctx.once("fact", recorded) == stamp[2]
         return _returned(step, nodes, _written(step, world, state, ctx, stamp))
 
     return node(name=f"n{number}", goto=goto)(arun if step.is_async else run)
+
+
+def _sub_graph(number: int, step: Step, world: World) -> Node:
+    """Return the node that runs the program inside a step."""
+    assert step.inside is not None
+    name, graph = f"n{number}", build(step.inside, world)
+    if step.shares:
+        return subgraph(name, graph, share=["log"])
+    return subgraph(
+        name,
+        graph,
+        state_in=lambda state: {"log": state.log[-1:], "item": state.item},
+        state_out=lambda last: {"log": [f"{name}: {last.log}"], "visits": {name: 1}},
+    )
 
 
 def build(program: Program, world: World) -> Graph:
@@ -169,7 +186,11 @@ def build(program: Program, world: World) -> Graph:
     steps = program.steps
     nodes: list[Any] = [None] * len(steps)
     for number in reversed(range(len(steps))):
-        nodes[number] = _node(number, steps[number], world, nodes)
+        step = steps[number]
+        inner = step.inside is not None
+        nodes[number] = (
+            _sub_graph(number, step, world) if inner else _node(number, step, world, nodes)
+        )
 
     def target(number: int) -> Any:
         return nodes[number] if number >= 0 else END
@@ -220,13 +241,14 @@ def _again(name: str) -> Any:
 
 
 @st.composite
-def programs(draw: st.DrawFn) -> Program:
-    """Draw a graph whose runs end."""
-    size = draw(st.sampled_from([1, 2, 3, 4, 5, 5]))
+def programs(draw: st.DrawFn, depth: int = 2) -> Program:
+    """Draw a graph whose runs end, with sub-graphs `depth` levels down."""
+    size = draw(st.sampled_from([1, 2, 3, 4, 5, 5] if depth == 2 else [1, 1, 2]))
     joins = draw(_joins(size))
     sources = {source for ends, _ in joins for source in ends}
-    steps = tuple(draw(_steps(at, size, joined=at in sources)) for at in range(size))
-    names = st.sampled_from([f"n{at}" for at in range(size)] + ["*"])
+    steps = tuple(draw(_steps(at, size, depth, joined=at in sources)) for at in range(size))
+    inner = [f"n{at}/n0" for at, step in enumerate(steps) if step.inside]
+    names = st.sampled_from([f"n{at}" for at in range(size)] + ["*"] + inner)
     return Program(
         steps=steps,
         joins=joins,
@@ -247,7 +269,11 @@ def _joins(draw: st.DrawFn, size: int) -> tuple[tuple[tuple[int, ...], int], ...
 
 
 @st.composite
-def _steps(draw: st.DrawFn, at: int, size: int, *, joined: bool) -> Step:
+def _steps(draw: st.DrawFn, at: int, size: int, depth: int, *, joined: bool) -> Step:
+    if depth and draw(st.sampled_from([False, False, False, True])):
+        way = draw(_ways(at, size, joined=joined, chosen=False))
+        shares = way.kind != "loop" and draw(st.booleans())
+        return Step((), way, inside=draw(programs(depth - 1)), shares=shares)
     asks = st.lists(st.sampled_from(["a", "b", None]), max_size=2)
     unique = asks.filter(lambda ids: len([id for id in ids if id]) == len({id for id in ids if id}))
     return Step(
@@ -261,11 +287,11 @@ def _steps(draw: st.DrawFn, at: int, size: int, *, joined: bool) -> Step:
 
 
 @st.composite
-def _ways(draw: st.DrawFn, at: int, size: int, *, joined: bool) -> Way:
+def _ways(draw: st.DrawFn, at: int, size: int, *, joined: bool, chosen: bool = True) -> Way:
     later = st.sampled_from([*range(at + 1, size), -1])
     several = st.lists(later, min_size=1, max_size=3, unique=True)
-    kinds = ["edge", "when", "branch", "loop", "goto"]
-    if at + 1 < size:
+    kinds = ["edge", "when", "branch", "loop", *(["goto"] if chosen else [])]
+    if at + 1 < size and chosen:
         kinds = ["send", "send", "edge", *kinds]
     kind = draw(st.sampled_from([*kinds, "none"] if joined else kinds))
     match kind:

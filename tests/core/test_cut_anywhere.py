@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from typing import Any
 
@@ -14,11 +14,12 @@ from nbgraph.core.codec import decode_events, encode_events
 from nbgraph.core.events import Event, OnceRecorded, TaskFinished
 from nbgraph.core.position import Position, fold
 from nbgraph.core.requests import Continue, Request, Start
+from nbgraph.core.store import BranchSummary
 from nbgraph.core.thread import Thread
 from tests.core.programs import Program, Stamp, World, answer_to, build, programs
 
 _SETTINGS = settings(
-    max_examples=60,
+    max_examples=25,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
@@ -56,20 +57,50 @@ async def _finished(program: Program, thread: Thread) -> Position:
     raise AssertionError("the program does not end")
 
 
-async def _cut_store(graph: Graph, events: Sequence[Event]) -> InMemoryStateStore:
-    store = InMemoryStateStore()
-    summary = fold(events, graph.schema).summary(graph.name)
-    await store.append("t", "main", events, expected=0, summary=summary)
-    return store
+class _Journal(InMemoryStateStore):
+    """Knows in which order the events of all threads, sub-graphs' included, were kept."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kept: list[tuple[str, Event, BranchSummary]] = []
+
+    async def append(
+        self,
+        thread_id: str,
+        branch_id: str,
+        events: Sequence[Event],
+        *,
+        expected: int,
+        summary: BranchSummary,
+    ) -> None:
+        await super().append(thread_id, branch_id, events, expected=expected, summary=summary)
+        self.kept += [(thread_id, event, summary) for event in events]
+
+    async def cut(self, at: int) -> tuple[InMemoryStateStore, dict[str, list[Event]]]:
+        """Return a store that ends after the first `at` events, and its logs by thread."""
+        store, logs = InMemoryStateStore(), dict[str, list[Event]]()
+        for thread_id, event, summary in self.kept[:at]:
+            log = logs.setdefault(thread_id, [])
+            await store.append(thread_id, "main", [event], expected=len(log), summary=summary)
+            log.append(event)
+        return store, logs
 
 
-def _stamps(events: Sequence[Event], graph: Graph, kind: Any) -> set[Stamp]:
-    """Return the tasks that have an event of this kind."""
-    position, found = Position(), set[Stamp]()
-    for event in events:
-        if isinstance(event, kind):
-            found.add((event.task_id, len(position.state["log"])))
-        position = fold([event], graph.schema, position)
+def _places(count: int) -> range:
+    """Return the events to cut at: all of them, or every few where sub-graphs made many."""
+    stride = 1 if count < 40 else count // 12
+    return range(1 + count % stride, count + 1, stride)
+
+
+def _stamps(logs: Mapping[str, Sequence[Event]], graph: Graph, kind: Any) -> set[Stamp]:
+    """Return the tasks that have an event of this kind; every thread's state is of one type."""
+    found = set[Stamp]()
+    for thread_id, events in logs.items():
+        position = Position()
+        for event in events:
+            if isinstance(event, kind):
+                found.add((thread_id, event.task_id, len(position.state["log"])))
+            position = fold([event], graph.schema, position)
     return found
 
 
@@ -85,15 +116,15 @@ def test_a_log_cut_after_any_event_goes_on_to_the_same_end(program: Program) -> 
 
 async def _check_cuts(program: Program) -> None:
     graph = build(program, World())
-    thread = graph.thread("t", state_store=InMemoryStateStore())
-    whole = _outcome(await _finished(program, thread))
-    events = await thread.events()
-    for at in range(1, len(events) + 1):
-        kept = events[:at]
+    journal = _Journal()
+    whole = _outcome(await _finished(program, graph.thread("t", state_store=journal)))
+    for at in _places(len(journal.kept)):
+        store, kept = await journal.cut(at)
         again = World()
         cut = build(program, again)
-        note(f"cut after {at}: {kept[-1].type}")
-        here = cut.thread("t", state_store=await _cut_store(cut, kept))
+        thread_id, event, _ = journal.kept[at - 1]
+        note(f"cut after {at}: {event.type} of {thread_id}")
+        here = cut.thread("t", state_store=store)
         assert _outcome(await _finished(program, here)) == whole
         assert not _stamps(kept, cut, TaskFinished) & set(again.ran)
         assert not _stamps(kept, cut, OnceRecorded) & set(again.once)
@@ -112,12 +143,12 @@ async def _check_forks(program: Program) -> None:
     thread = graph.thread("t", state_store=store)
     whole = _outcome(await _finished(program, thread))
     events = await thread.events()
-    for at in range(1, len(events) + 1):
+    for at in _places(len(events)):
         world.ran.clear()
         branch_id = await graph.fork("t", from_=at, name=f"at-{at}", state_store=store)
         branch = graph.thread("t", branch_id=branch_id, state_store=store)
         assert _outcome(await _finished(program, branch)) == whole
-        assert not _stamps(events[:at], graph, TaskFinished) & set(world.ran)
+        assert not _stamps({"t": events[:at]}, graph, TaskFinished) & set(world.ran)
     assert await thread.events() == events
 
 

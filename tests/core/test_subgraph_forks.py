@@ -8,10 +8,11 @@ from typing import Any, cast
 
 import pytest
 
-from nbgraph import Graph, InMemoryStateStore, Resume, SQLiteStateStore, subgraph
-from nbgraph.core.events import Event, TaskInterrupted
+from nbgraph import Graph, InMemoryStateStore, Resume, SQLiteStateStore, node, subgraph
+from nbgraph.core.events import ChildEvent, Event, TaskInterrupted
+from nbgraph.core.requests import Continue, Start, Stop
 from nbgraph.errors import GraphExecutionError, StateStoreError
-from tests.core.graphs import asker, chain, failing, history, stop
+from tests.core.graphs import Trail, asker, chain, failing, history, stop
 from tests.core.test_subgraph import asking_again, counted, shared
 
 
@@ -226,3 +227,28 @@ def test_a_breakpoint_that_the_root_could_not_record_is_shown_before_it_is_passe
     assert graph.invoke(None, thread_id="t").status == "interrupted"
     assert graph.sync.position("t").next == ("sub/b",)
     assert graph.invoke(None, thread_id="t").state.log == ["a", "b"]
+
+
+def test_a_run_stopped_inside_a_child_goes_on_with_what_the_child_had_not_finished() -> None:
+    seen: list[str] = []
+    asyncio.run(_stopped_inside(seen))
+    assert seen == ["a"]
+
+
+async def _stopped_inside(seen: list[str]) -> None:
+    waits = [asyncio.Event()]
+
+    async def hang(state: Trail) -> dict[str, Any]:
+        if waits:
+            await waits.pop().wait()
+        return {"log": ["b"]}
+
+    thread = chain(shared("sub", counted("a", seen), node(name="b")(hang))).thread("t")
+    async for event in thread.send(Start({})):
+        if isinstance(event, ChildEvent) and getattr(event.event, "node", None) == "b":
+            async for _ in thread.send(Stop()):
+                pass
+    assert (await thread.position()).status == "stopped"
+    async for _ in thread.send(Continue()):
+        pass
+    assert thread.known.state["log"] == ["a", "b"]

@@ -69,3 +69,21 @@ HOSTILE: Sequence[str] = (
     "x" * 39,
 )
 """Names that break naive drawings."""
+
+
+def nested() -> Shape:
+    """Return a graph with a sub-graph in a sub-graph."""
+    nodes = (
+        NodeShape("refund", "refund"),
+        NodeShape("refund/deep", "deep", parent="refund"),
+        NodeShape("refund/pay", "pay", parent="refund"),
+        NodeShape("refund/deep/ask", "ask", parent="refund/deep"),
+    )
+    ends = (
+        ("__start__", "refund"),
+        ("refund", "__end__"),
+        ("refund", "refund/deep"),
+        ("refund/deep", "refund/pay"),
+        ("refund/deep", "refund/deep/ask"),
+    )
+    return Shape("nested", nodes, tuple(EdgeShape(*each) for each in ends), {"type": "object"})

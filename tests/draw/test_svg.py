@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 
 from nbgraph.core.driver import EdgeShape, NodeShape, Shape
 from nbgraph.drawing import address, cut, layout, reveal, svg
+from nbgraph.drawing.mermaid import mermaid
+from nbgraph.drawing.static import picture
 from nbgraph.errors import DrawingError
 
-from .shapes import HOSTILE, chain, refund, tree
+from .shapes import HOSTILE, chain, nested, refund, tree
 
 NAMESPACE = "{http://www.w3.org/2000/svg}"
 ALLOWED = {
@@ -24,6 +26,7 @@ ALLOWED = {
         "class",
         "transform",
         "data-node",
+        "data-cluster",
         "data-edge",
         "data-source",
         "data-target",
@@ -190,3 +193,13 @@ def test_a_first_drawing_writes_nothing_to_stderr():
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     assert done.stderr == b""
+
+
+def test_a_sub_graph_stands_in_a_box_of_its_own_with_the_address_of_its_node():
+    root = ElementTree.fromstring(svg(nested()))
+    boxes = [group for group in root.iter() if group.get("class") == "nbgraph-cluster"]
+    assert [box.get("data-cluster") for box in boxes] == ["refund", "refund/deep"]
+    assert {name for box in boxes for part in box for name in part.attrib} == {"d"}
+    assert len([group for group in root.iter() if group.get("class") == "node"]) == 4
+    assert picture(nested()).count("data-cluster") == 2
+    assert mermaid(nested()).count("subgraph") == 2
