@@ -257,7 +257,7 @@ def _reported(
                 failed=failed,
                 pending={**position.pending, **asked},
                 caches={**position.caches, task_id: cache},
-                hooked={**position.hooked, task_id: given} if given else position.hooked,
+                hooked={**position.hooked, task_id: given},
             )
         case TaskBegan():
             return moved.moved(began=position.began | {task_id})
