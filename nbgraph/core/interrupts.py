@@ -74,6 +74,13 @@ class Frame:
         self.answers[question.key] = self.hooked[question.key] = judged
         return True
 
+    def forget(self, key: str) -> bool:
+        """Drop an answer that middleware gave, if it gave this one and the question refuses it."""
+        if key not in self.hooked:
+            return False
+        del self.hooked[key], self.answers[key]
+        return True
+
     def claim(self, id: str | None) -> str:
         """Return the id of the next question, once in a run."""
         if id is None:
@@ -183,4 +190,5 @@ def interrupt(
     try:
         return answers.typed(response_schema, frame.answers[key], key)
     except AnswerError as error:
-        raise GraphInterrupt(question, error.problems) from error
+        problems = {} if frame.forget(key) else error.problems
+        raise GraphInterrupt(question, problems) from error

@@ -312,7 +312,7 @@ def _reported(
                 failed=failed,
                 pending={**position.pending, **asked},
                 caches={**position.caches, task_id: cache},
-                hooked={**position.hooked, task_id: given} if given else position.hooked,
+                hooked={**position.hooked, task_id: given},
                 children=_placed(position, event),
             )
         case TaskBegan():

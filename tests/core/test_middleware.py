@@ -447,6 +447,25 @@ class TestAnswering:
         assert graph.invoke(None, thread_id="t").state.count == 3
 
 
+@pytest.mark.parametrize("hook_is_async", [False, True])
+def test_a_remembered_answer_that_the_question_refuses_by_then_is_asked_of_a_person(
+    hook_is_async: bool,
+) -> None:
+    kinds: list[Any] = [int, Literal["x"]]
+
+    @node
+    async def asks(state: Trail) -> dict[str, Any]:
+        first = interrupt(id="one", response_schema=kinds[0])
+        return {"log": [first, interrupt(id="two")]}
+
+    graph = chain(asks, middleware=[answering(3, is_async=hook_is_async)])
+    assert list(graph.invoke({}, thread_id="t").interrupts) == ["asks:two"]
+    kinds.pop(0)
+    asked = graph.invoke(None, thread_id="t", resume=Resume("b"))
+    assert list(asked.interrupts) == ["asks:one"]
+    assert graph.invoke(None, thread_id="t", resume=Resume("x")).state.log == ["x", "b"]
+
+
 def test_a_task_of_a_later_superstep_is_asked_anew() -> None:
     from nbgraph import when
 
