@@ -62,7 +62,8 @@ class Port:
     say: Callable[[TaskEmitted], None]
     record_once: Callable[[str, str, Any], Coroutine[Any, Any, Any]]
     """Takes task id, key and value, and returns the value as it is recorded."""
-    home: Home
+    home: Callable[[], Home]
+    """Returns where the task's run stands at that moment."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -243,7 +243,7 @@ class Superstepper:
             await recorded
             return fresh(kept)
 
-        return Port(loop=loop, say=say, record_once=record, home=self._home())
+        return Port(loop=loop, say=say, record_once=record, home=self._home)
 
     def _home(self) -> Home:
         log, position = self._log, self._log.position

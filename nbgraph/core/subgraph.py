@@ -118,11 +118,11 @@ class _Child:
             frame.child = _place(thread, ctx)
         if thread.known.status != "completed":
             raise ChildPause(_questions(thread, ctx))
-        return await self.wiring.returned(thread, state, ctx.port.home.schema)
+        return await self.wiring.returned(thread, state, ctx.port.home().schema)
 
     async def _opened(self, ctx: NodeContext) -> tuple[Thread, int]:
         """Return the task's thread as it is kept, and up to which event the parent knows it."""
-        place = ctx.port.home.position.children.get(ctx.task_id)
+        place = ctx.port.home().position.children.get(ctx.task_id)
         if place is None:
             thread = self._thread(ctx, self._thread_id(ctx), "main")
             seen = 0
@@ -136,7 +136,7 @@ class _Child:
         return thread, seen
 
     def _thread(self, ctx: NodeContext, thread_id: str, branch_id: str) -> Thread:
-        home = ctx.port.home
+        home = ctx.port.home()
         if home.store is None and (self.graph.interrupt_before or self.graph.interrupt_after):
             raise GraphConfigError(
                 f"Sub-graph {ctx.node!r} has breakpoints, and a run that pauses is kept in a state "
@@ -152,7 +152,7 @@ class _Child:
             _check_stable(ctx)
             return f"{ctx.thread_id}:{ctx.node}"
         branch = "" if ctx.branch_id == "main" else f"{ctx.branch_id}:"
-        return f"{ctx.thread_id}:{ctx.task_id}:{branch}{ctx.port.home.position.planned}"
+        return f"{ctx.thread_id}:{ctx.task_id}:{branch}{ctx.port.home().position.planned}"
 
     async def _forked(self, ctx: NodeContext, place: ChildPlace) -> Thread:
         """Return the thread on the branch that belongs to the parent's, made if it is not."""
@@ -166,7 +166,7 @@ class _Child:
 
     async def _begun(self, ctx: NodeContext, position: Position) -> int | None:
         """Return after which event the task starts its turn; None once it has reported."""
-        if ctx.task_id in ctx.port.home.position.children:
+        if ctx.task_id in ctx.port.home().position.children:
             return None
         if not self.stable:
             return 0
@@ -189,7 +189,7 @@ class _Child:
 
     def _breakpoints(self, position: Position, ctx: NodeContext) -> SetBreakpoints | None:
         """Return the sub-graph's own breakpoints and the parent's inside it, if they differ."""
-        graph, home = self.graph, ctx.port.home
+        graph, home = self.graph, ctx.port.home()
         before = _united(graph.interrupt_before, home.before, ctx.node)
         after = _united(graph.interrupt_after, home.after, ctx.node)
         known = (
@@ -200,7 +200,7 @@ class _Child:
 
 
 def _check_stable(ctx: NodeContext) -> None:
-    if ctx.port.home.store is None:
+    if ctx.port.home().store is None:
         raise GraphExecutionError(
             f"Sub-graph {ctx.node!r} keeps one thread for all its visits, which needs a state "
             "store; pass state_store= and a thread_id, or use child_thread='fresh'"
@@ -236,7 +236,7 @@ def _request(
     }
     given = {key: frame.answers[outer] for key, outer in keys.items() if outer in frame.answers}
     if given:
-        answered = ctx.port.home.position.answered
+        answered = ctx.port.home().position.answered
         by = next((answered[keys[key]].by for key in given), None)
         return Resume(answers=given, partial=True, by=by)
     return Continue() if position.runnable or not position.pending else None
@@ -248,7 +248,7 @@ def _tell(ctx: NodeContext, event: Event | LiveEvent) -> None:
             told = ChildEvent(f"{ctx.node}/{path}", f"{ctx.task_id}/{task_id}", inner)
         case _:
             told = ChildEvent(ctx.node, ctx.task_id, event)
-    ctx.port.home.tell(told)
+    ctx.port.home().tell(told)
 
 
 def _place(thread: Thread, ctx: NodeContext) -> ChildPlace:
