@@ -19,6 +19,7 @@ from pydantic.errors import PydanticSchemaGenerationError, PydanticUndefinedAnno
 from pydantic.json_schema import GenerateJsonSchema
 
 from nbgraph.core.events import Interrupt
+from nbgraph.core.json_drafts import modern
 from nbgraph.core.json_schemas import schema_faults, schema_problems
 from nbgraph.core.json_values import Json, NotJsonError, is_object, pointer, to_json
 from nbgraph.core.type_judges import NotValidError, adapter, validated
@@ -109,7 +110,7 @@ def _what_to_pass(given: Any) -> str:
 
 def _published_document(schema: Mapping[Any, Any]) -> dict[str, Json]:
     try:
-        document = to_json(schema, where="response_schema")
+        document = modern(to_json(schema, where="response_schema"))
     except NotJsonError as error:
         raise GraphConfigError(str(error)) from error
     faults = _faults(json.dumps(document))
@@ -230,7 +231,7 @@ def problems_of(response_schema: Any, answer: Json) -> dict[str, str]:
     if response_schema is None:
         return {}
     if is_object(response_schema):
-        return schema_problems(response_schema, answer)
+        return schema_problems(modern(response_schema), answer)
     try:
         validated(response_schema, answer)
     except NotValidError as error:

@@ -2,51 +2,85 @@
 
 from __future__ import annotations
 
-from nbgraph.forms.answer import Given, Misfit, Raw, Reading, answer_of, fits, inputs_of, untouched
+from nbgraph.forms.answer import Reading, answer_of, read_part, shown_fields
 from nbgraph.forms.fields import (
     BooleanField,
     Bounds,
+    Branch,
     ChoiceField,
     ConstField,
     DecimalField,
     Field,
     IntegerField,
     JsonField,
+    LaterField,
+    ListField,
+    MapField,
     NumberField,
     ObjectField,
     Option,
     TextField,
+    TupleField,
+    UnionField,
     fields_of,
 )
-from nbgraph.forms.hints import hint, summary
+from nbgraph.forms.filling import (
+    added,
+    carried,
+    fits,
+    inputs_of,
+    prefilled,
+    same,
+    settled,
+    untouched,
+)
+from nbgraph.forms.hints import echo, hint, summary
+from nbgraph.forms.inputs import Items, Misfit, Pairs, Parts, Picked, Raw
 from nbgraph.forms.reading import read
 from nbgraph.forms.rows import answer_rows, payload_rows, value_words
 
 __all__ = [
     "BooleanField",
     "Bounds",
+    "Branch",
     "ChoiceField",
     "ConstField",
     "DecimalField",
     "Field",
-    "Given",
     "IntegerField",
+    "Items",
     "JsonField",
+    "LaterField",
+    "ListField",
+    "MapField",
     "Misfit",
     "NumberField",
     "ObjectField",
     "Option",
+    "Pairs",
+    "Parts",
+    "Picked",
     "Raw",
     "Reading",
     "TextField",
+    "TupleField",
+    "UnionField",
+    "added",
     "answer_of",
     "answer_rows",
+    "carried",
+    "echo",
     "fields_of",
     "fits",
     "hint",
     "inputs_of",
     "payload_rows",
+    "prefilled",
     "read",
+    "read_part",
+    "same",
+    "settled",
+    "shown_fields",
     "summary",
     "untouched",
     "value_words",

@@ -6,7 +6,7 @@ from typing import Any, assert_never
 
 from nbgraph.core import plain_words as words
 from nbgraph.core.answers import Unset
-from nbgraph.forms.answer import Raw
+from nbgraph.forms.answer import answer_of
 from nbgraph.forms.fields import (
     BooleanField,
     Bounds,
@@ -16,18 +16,24 @@ from nbgraph.forms.fields import (
     Field,
     IntegerField,
     JsonField,
+    LaterField,
+    ListField,
+    MapField,
     NumberField,
     ObjectField,
     TextField,
+    TupleField,
+    UnionField,
 )
+from nbgraph.forms.inputs import Raw
 
-__all__ = ["hint", "summary"]
+__all__ = ["echo", "hint", "summary"]
 
 _FORMATS = {
     "date": "a date, for example 2026-11-29",
     "date-time": "date and time, for example 2026-11-29T12:04:00+01:00",
     "time": "a time of day, for example 12:04:00",
-    "duration": "a duration, for example PT1H30M",
+    "duration": "a duration, for example 1h 30m or PT1H30M",
     "email": "an e-mail address",
     "uri": "a web address",
     "uuid": "a UUID",
@@ -77,10 +83,35 @@ def _of_kind(field: Field) -> list[str]:
             return [f"{field.why}, written as JSON" if field.why != "JSON" else "written as JSON"]
         case ConstField():
             return ["the only value, filled in"]
-        case BooleanField() | ChoiceField() | ObjectField():
+        case ListField() | MapField():
+            return _counts(field)
+        case BooleanField() | ChoiceField() | ObjectField() | TupleField() | UnionField():
+            return []
+        case LaterField():
             return []
         case _:
             assert_never(field)
+
+
+def _counts(field: ListField | MapField) -> list[str]:
+    low, high = field.min_items, field.max_items
+    said = ["each only once"] if isinstance(field, ListField) and field.unique else []
+    if high is not None:
+        count = f"{low} to {high}" if low != high else f"{high}"
+        return [f"{count} entries" if low or high != 1 else "one at most", *said]
+    return [f"{low} or more", *said] if low else said
+
+
+def echo(field: Field, raw: Raw) -> str:
+    """Return how an input is read, where that does not look like what was typed."""
+    if not isinstance(raw, str):
+        return ""
+    value = answer_of(field, raw).value
+    if isinstance(field, TextField) and field.format == "duration" and value != raw:
+        return f"read as {value}"
+    if isinstance(field, NumberField) and isinstance(value, float) and "e" in raw.lower():
+        return f"read as {value:,.15g}" if abs(value) < 1e15 else f"read as {int(value):,}"
+    return ""
 
 
 def _text(field: TextField) -> list[str]:
