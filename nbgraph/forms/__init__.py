@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nbgraph.forms.answer import Reading, answer_of, read_part, shown_fields
+from nbgraph.forms.examples import has_examples, with_examples
 from nbgraph.forms.fields import (
     BooleanField,
     Bounds,
@@ -38,8 +39,10 @@ from nbgraph.forms.hints import echo, hint, summary
 from nbgraph.forms.inputs import Items, Misfit, Pairs, Parts, Picked, Raw
 from nbgraph.forms.reading import read
 from nbgraph.forms.rows import answer_rows, payload_rows, value_words
+from nbgraph.forms.secrets import MASK, replaced, secret_places
 
 __all__ = [
+    "MASK",
     "BooleanField",
     "Bounds",
     "Branch",
@@ -72,16 +75,20 @@ __all__ = [
     "echo",
     "fields_of",
     "fits",
+    "has_examples",
     "hint",
     "inputs_of",
     "payload_rows",
     "prefilled",
     "read",
     "read_part",
+    "replaced",
     "same",
+    "secret_places",
     "settled",
     "shown_fields",
     "summary",
     "untouched",
     "value_words",
+    "with_examples",
 ]

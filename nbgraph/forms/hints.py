@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any, assert_never
 
 from nbgraph.core import plain_words as words
@@ -50,7 +51,8 @@ def hint(field: Field) -> str:
 
 def summary(field: Field, error: str, raw: Raw) -> str:
     """Return an error with its label in front and, where it is text, with what was read."""
-    if isinstance(raw, str) and error.startswith("Not ") and raw.strip():
+    is_secret = isinstance(field, TextField) and field.secret
+    if isinstance(raw, str) and not is_secret and error.startswith("Not ") and raw.strip():
         return f"{field.label}: “{words.shown(raw)}” is not {error[4:]}"
     return f"{field.label}: {error[:1].lower()}{error[1:]}"
 
@@ -110,7 +112,7 @@ def echo(field: Field, raw: Raw) -> str:
     if isinstance(field, TextField) and field.format == "duration" and value != raw:
         return f"read as {value}"
     if isinstance(field, NumberField) and isinstance(value, float) and "e" in raw.lower():
-        return f"read as {value:,.15g}" if abs(value) < 1e15 else f"read as {int(value):,}"
+        return f"read as {Decimal(raw.strip()):,f}" if 1e-9 < abs(value) < 1e30 else ""
     return ""
 
 

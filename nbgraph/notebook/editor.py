@@ -109,6 +109,9 @@ class Editor:
             self._showing = False
         self._mark_default()
 
+    def forget_secret(self) -> None:
+        """Take a secret off the page; the input keeps it."""
+
     def lock(self, *, locked: bool) -> None:
         """Let nobody change the input, or again somebody; editors inside are locked by name."""
         raise NotImplementedError

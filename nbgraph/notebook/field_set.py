@@ -10,6 +10,7 @@ import ipywidgets
 from nbgraph.core.answers import UNSET
 from nbgraph.core.json_values import Json, NotJsonError, to_json
 from nbgraph.forms import (
+    MASK,
     Field,
     JsonField,
     Misfit,
@@ -18,8 +19,11 @@ from nbgraph.forms import (
     answer_of,
     inputs_of,
     prefilled,
+    replaced,
+    secret_places,
     summary,
     untouched,
+    with_examples,
 )
 from nbgraph.notebook.editor import Editor, Making
 from nbgraph.notebook.editors import edit
@@ -60,7 +64,7 @@ class FieldSet:
         whole = JsonField(label="Answer", why="the whole answer")
         self._whole = edit(whole, Making(edit, self._whole_changed, making.focus, {}))
         self._as_json = False
-        self._is_locked = False
+        self._secrets: dict[str, Json] = {}
         self._whole.box.layout.display = "none"
         self._put(untouched(field))
 
@@ -85,9 +89,27 @@ class FieldSet:
 
     def reading(self) -> Reading:
         """Return the answer that stands there."""
-        if self._as_json:
-            return answer_of(self._whole.field, self._whole.raw)
-        return answer_of(self._field, self._root.raw)
+        if not self._as_json:
+            return answer_of(self._field, self._root.raw)
+        reading = answer_of(self._whole.field, self._whole.raw)
+        back = {at: _unmasked(secret) for at, secret in self._secrets.items()}
+        value, partial = replaced(reading.value, back), replaced(reading.partial, back)
+        return Reading(value, partial, reading.errors, reading.missing)
+
+    def without_secrets(self, stand_in: Callable[[Json], Any]) -> Any:
+        """Return the answer with something else in place of its secrets; UNSET for none."""
+        reading = self.reading()
+        raw = inputs_of(self._field, reading.value) if self._as_json else self._root.raw
+        return replaced(reading.value, dict.fromkeys(secret_places(self._field, raw), stand_in))
+
+    def forget_secrets(self) -> None:
+        """Take secrets off the page, whose widgets a notebook may be saved with."""
+        for _, editor in _all("", self._root):
+            editor.forget_secret()
+
+    def fill_example(self) -> None:
+        """Put the schema's examples into what nobody has touched."""
+        self._put(with_examples(self._field, self._root.raw))
 
     def fill(self, value: Any) -> None:
         """Put an answer in, whatever it is; UNSET leaves what the schema declares."""
@@ -111,7 +133,6 @@ class FieldSet:
 
     def lock(self, *, locked: bool) -> None:
         """Let nobody change anything, or again what is not read-only."""
-        self._is_locked = locked
         _lock(self._root, locked=locked)
         self._whole.lock(locked=locked)
 
@@ -137,13 +158,27 @@ class FieldSet:
         if as_json is self._as_json:
             return True
         if as_json:
-            self._whole.show(inputs_of(self._whole.field, self.reading().partial))
+            self._whole.show(inputs_of(self._whole.field, self._masked()))
         elif not self._take_json():
             return False
         self._as_json = as_json
         self._inputs_box.layout.display = "none" if as_json else None
         self._whole.box.layout.display = None if as_json else "none"
         return True
+
+    def _masked(self) -> Json:
+        """Return the answer as far as it is there, its secrets put aside."""
+        value = self.reading().partial
+        self._secrets = {}
+
+        def mask(at: str) -> Callable[[Json], Json]:
+            def put_aside(secret: Json) -> Json:
+                self._secrets[at] = secret
+                return MASK
+
+            return put_aside
+
+        return replaced(value, {at: mask(at) for at in secret_places(self._field, self._root.raw)})
 
     def _take_json(self) -> bool:
         reading = self.reading()
@@ -183,6 +218,10 @@ class FieldSet:
         """Return a class that only the field at this place wears."""
         editor = self._whole if place == WHOLE else self.places[place]
         return _named(editor)
+
+
+def _unmasked(secret: Json) -> Callable[[Json], Json]:
+    return lambda shown: secret if shown == MASK else shown
 
 
 def error_line(editor: Editor, problem: str) -> str:

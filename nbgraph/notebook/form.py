@@ -17,7 +17,7 @@ from nbgraph.core.answers import UNSET, Unset, judge, problems_of, publish, to_j
 from nbgraph.core.events import Interrupt
 from nbgraph.core.json_values import Json, NotJsonError
 from nbgraph.errors import AnswerError, ResumeError
-from nbgraph.forms import Field, JsonField, Reading, TextField, answer_rows, read
+from nbgraph.forms import Field, JsonField, Reading, TextField, answer_rows, has_examples, read
 from nbgraph.notebook.field_set import FieldSet, Widgets, error_line
 from nbgraph.notebook.form_view import (
     Actions,
@@ -153,7 +153,8 @@ class Form(ipywidgets.VBox):
         self._page: Keys | None = Keys() if alone else None
         self._fields = FieldSet(asked.field, self._changed, self._focus_on, self._widgets)
         self._summary = Summary()
-        self._actions = Actions(asked.submit, self.submit, self._show_code, self._switch)
+        example = self._fill_example if has_examples(asked.field) else None
+        self._actions = Actions(asked.submit, self.submit, self._show_code, self._switch, example)
         if isinstance(asked.field, JsonField):
             self._actions.without_switch()
         self._head = Head(interrupt) if interrupt else None
@@ -223,8 +224,8 @@ class Form(ipywidgets.VBox):
         return {**judged, **found}
 
     def code(self) -> str:
-        """Return the answer as a Python expression."""
-        value = self.value
+        """Return the answer as a Python expression; secrets are asked for by `getpass`."""
+        value = self._fields.without_secrets(_AskedFor)
         return "UNSET" if value is UNSET else pprint.pformat(value, sort_dicts=False, width=88)
 
     # --- submitting ---------------------------------------------------------------------------
@@ -279,6 +280,7 @@ class Form(ipywidgets.VBox):
             return False
         self._sent = True
         self._summary.hide()
+        self._fields.forget_secrets()
         self._fields.lock(locked=self._asked.interrupt is not None)
         self._actions.hold(held=True, why="Sent")
         return True
@@ -297,6 +299,10 @@ class Form(ipywidgets.VBox):
         old, self._last = self._last, self.value
         change = Bunch(name="value", old=old, new=self._last, owner=self, type="change")
         self.notify_change(change)
+
+    def _fill_example(self) -> None:
+        self._fields.fill_example()
+        self._after_change()
 
     def _switch(self, as_json: bool) -> None:
         if self._fields.switch(as_json=as_json):
@@ -357,6 +363,16 @@ class Form(ipywidgets.VBox):
         super().close()
         for part in inner:
             part.close()
+
+
+class _AskedFor:
+    """Stands for a secret in code."""
+
+    def __init__(self, _: Json) -> None:
+        """Forget the secret."""
+
+    def __repr__(self) -> str:
+        return "getpass()"
 
 
 def _within(widget: Any) -> Iterator[ipywidgets.Widget]:

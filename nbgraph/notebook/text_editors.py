@@ -78,6 +78,14 @@ class TextEditor(Editor):
         self._control.placeholder = "null" if raw is None else "not filled in"
         self._control.disabled = raw is None
 
+    def forget_secret(self) -> None:
+        """Take a secret off the page; the input keeps it."""
+        if isinstance(self.field, TextField) and self.field.secret and self._control.value:
+            self._showing = True
+            self._control.value = ""
+            self._control.placeholder = "filled in, not shown"
+            self._showing = False
+
     def lock(self, *, locked: bool) -> None:
         """Let nobody type."""
         self._control.disabled = locked or self._raw is None

@@ -6,12 +6,11 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import ipywidgets
 import pytest
+from form_parts import add, errors_shown, inputs, named, parts, words
 from pydantic import BaseModel, Field
 
 from nbgraph.core.answers import UNSET
 from nbgraph.notebook.form import Form
-
-from form_parts import add, errors_shown, inputs, named, parts, words
 
 
 class Item(BaseModel):
