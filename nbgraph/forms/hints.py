@@ -30,6 +30,7 @@ from nbgraph.forms.inputs import Raw
 
 __all__ = ["echo", "hint", "summary"]
 
+_SHORT = (TextField, IntegerField, NumberField, DecimalField)
 _FORMATS = {
     "date": "a date, for example 2026-11-29",
     "date-time": "date and time, for example 2026-11-29T12:04:00+01:00",
@@ -96,12 +97,12 @@ def _of_kind(field: Field) -> list[str]:
 
 
 def _counts(field: ListField | MapField) -> list[str]:
-    low, high = field.min_items, field.max_items
-    said = ["each only once"] if isinstance(field, ListField) and field.unique else []
-    if high is not None:
-        count = f"{low} to {high}" if low != high else f"{high}"
-        return [f"{count} entries" if low or high != 1 else "one at most", *said]
-    return [f"{low} or more", *said] if low else said
+    """Return what entries there are; how many at most stands beside the heading."""
+    item = field.item if isinstance(field, ListField) else field.value
+    each = ", ".join(_of_kind(item)) if isinstance(item, _SHORT) else ""
+    low = [f"{field.min_items} or more"] if field.min_items and field.max_items is None else []
+    unique = ["each only once"] if isinstance(field, ListField) and field.unique else []
+    return [*low, *unique, f"each {each}" if each else ""]
 
 
 def echo(field: Field, raw: Raw) -> str:
@@ -120,7 +121,9 @@ def _text(field: TextField) -> list[str]:
     said: list[str] = []
     if field.format in _FORMATS:
         said.append(_FORMATS[field.format])
-    if field.max_length is not None:
+    if field.max_length is not None and field.max_length == field.min_length:
+        said.append(words.count(field.max_length, "letter"))
+    elif field.max_length is not None:
         low = f"{field.min_length:,} to" if field.min_length else "up to"
         said.append(f"{low} {words.count(field.max_length, 'letter')}")
     elif field.min_length > 1:

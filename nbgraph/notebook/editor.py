@@ -99,6 +99,11 @@ class Editor:
         """Yield the editors inside, each with its JSON Pointer from here on."""
         return iter(())
 
+    def bare(self) -> Editor:
+        """Take the heading away from sight: something around it has one."""
+        self.box.add_class("nbgraph-bare")
+        return self
+
     def show(self, raw: Raw) -> None:
         """Put something into the input, as nobody's change."""
         self._raw = raw
@@ -162,6 +167,8 @@ class Editor:
         if self._chip is not None:
             is_default = self._default is not UNSET and self.raw == self._default
             self._chip.layout.display = None if is_default else "none"
+            if self._help is None and self._below is not None:
+                self._below.layout.display = None if is_default else "none"
         self._mark_reading()
 
     def _mark_reading(self) -> None:

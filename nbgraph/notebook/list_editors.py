@@ -40,8 +40,8 @@ class _Row:
         self.before = before
         self.buttons = buttons
         self.box = ipywidgets.HBox((*before, editor.box, *buttons)).add_class("nbgraph-item")
+        editor.bare()
         if isinstance(editor, GroupEditor):
-            editor.bare()
             self.box.add_class("nbgraph-tall")
         serve_while_busy(self.box)
 

@@ -75,6 +75,8 @@ class TextEditor(Editor):
         if self._null is not None:
             self._null.value = raw is None
         self._control.value = shown_text(raw)
+        if isinstance(self._control, ipywidgets.Textarea):
+            self._control.rows = max(2, min(12, self._control.value.count("\n") + 1))
         self._control.placeholder = "null" if raw is None else "not filled in"
         self._control.disabled = raw is None
 

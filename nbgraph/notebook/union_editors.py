@@ -55,7 +55,8 @@ class UnionEditor(GroupEditor):
         options = tuple((text, index) for index, text in enumerate(labels))
         kind: Any = ipywidgets.Dropdown if self._is_list else ipywidgets.RadioButtons
         made = kind(options=options, value=None, description=escaped("Kind"))
-        return made.add_class("nbgraph-choice") if not self._is_list else made
+        made.add_class("nbgraph-kind")
+        return made if self._is_list else made.add_class("nbgraph-choice")
 
     def parts(self) -> Iterator[tuple[str, Editor]]:
         """Yield the editor of the kind that is chosen, which has the same place."""
@@ -93,8 +94,8 @@ class UnionEditor(GroupEditor):
         if index not in self._made:
             below = self._making.inside("", self._inner_changed)
             editor = self._making.edit(self._branches[index].field, below)
+            editor.bare()
             if isinstance(editor, GroupEditor):
-                editor.bare()
                 editor.box.add_class("nbgraph-group").add_class("inner")
             serve_while_busy(editor.box)
             self._made[index] = editor
@@ -170,9 +171,7 @@ class LaterEditor(GroupEditor):
             editor = self._making.edit(
                 self._later.opened(), self._making.inside("", self._inner_changed)
             )
-            if isinstance(editor, GroupEditor):
-                editor.bare()
-            editor.box.add_class("nbgraph-group").add_class("inner")
+            editor.bare().box.add_class("nbgraph-group").add_class("inner")
             self._opened = editor
             self._place.children = (editor.box, self._close)
             serve_while_busy(self._place)

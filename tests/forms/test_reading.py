@@ -165,7 +165,7 @@ def test_a_pattern_that_is_not_checked_says_so() -> None:
             "set by the program, no longer used",
         ),
         ({"type": "array"}, "a list, written as JSON"),
-        ({"type": "array", "items": {"type": "string"}, "maxItems": 3}, "0 to 3 entries"),
+        ({"type": "array", "items": {"type": "integer"}, "maxItems": 3}, "each a whole number"),
         (
             {"type": "array", "items": {"type": "string"}, "minItems": 1, "uniqueItems": True},
             "1 or more, each only once",
