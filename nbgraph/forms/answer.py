@@ -250,8 +250,8 @@ def _tuple(field: TupleField, raw: Items) -> Part:
         is_gap = index < last and part.value is UNSET and not part.missing
         gap = Part(UNSET, {"": words.FILL_IN}, frozenset({""}))
         whole.add(index, gap if is_gap else part)
-    if not (field.required or raw.there or whole.touched):
-        return Part()
+    if not (raw.there or whole.touched or (field.required and (filled or whole.missing))):
+        return _absent(field)
     value = [part.value for part in parts if part.value is not UNSET]
     touched = raw.there or whole.touched
     return whole.part(value, touched=touched and not _is_default(field, value))
