@@ -1,4 +1,4 @@
-"""Kinds of answers, each as a type or a schema, with answers that fit it and answers that do not."""
+"""Kinds of answers, as a type or a schema, each with answers that fit it and that do not."""
 
 from __future__ import annotations
 
@@ -175,7 +175,12 @@ TYPES: list[tuple[str, Any, list[Any], list[Any]]] = [
     ("anything", Any, [None, 1, {"a": [True]}, "x"], []),
     ("list", list[int], [[], [1, 2]], [["x"], "1", None, [1.0]]),
     ("list of enum", list[Size], [["s", "s"]], [["x"]]),
-    ("bounded list", Annotated[list[int], Field(min_length=1, max_length=2)], [[1]], [[], [1, 2, 3]]),
+    (
+        "bounded list",
+        Annotated[list[int], Field(min_length=1, max_length=2)],
+        [[1]],
+        [[], [1, 2, 3]],
+    ),
     ("list of lists", list[list[int]], [[[1], []]], [[1]]),
     ("list of anything", list[Any], [[1, "a", None]], ["a"]),
     ("optional list", list[str] | None, [None, [], ["a"]], ["a"]),
@@ -202,13 +207,23 @@ TYPES: list[tuple[str, Any, list[Any], list[Any]]] = [
     ("scalars", int | str, [1, "1"], [[1], None]),
     ("text or list", str | list[str], ["a", ["a"]], [[1]]),
     ("tagged union", TAGGED, [{"shape": "circle", "radius": 1.0}], [{"shape": "x"}, {"radius": 1}]),
-    ("optional tagged", TAGGED | None, [None, {"shape": "square", "side": 1.5}], [{"shape": "square"}]),
+    (
+        "optional tagged",
+        TAGGED | None,
+        [None, {"shape": "square", "side": 1.5}],
+        [{"shape": "square"}],
+    ),
     ("union of models", Place | Square, [PLACE], [{"street": "x"}]),
-    ("recursive", Chain, [{"value": 1, "next": {"value": 2, "next": None}}], [{"value": 1, "next": {}}]),
+    (
+        "recursive",
+        Chain,
+        [{"value": 1, "next": {"value": 2, "next": None}}],
+        [{"value": 1, "next": {}}],
+    ),
     ("recursive list", Folder, [{"name": "a", "inside": [{"name": "b"}]}], [{"inside": [{}]}]),
     ("recursive union", Tree, [None, 1, {"a": [1, {"b": "c"}]}], []),
     ("wrong default", Odd, [{}, {"a": "x"}], [{"a": 1}]),
-]  # fmt: skip
+]
 
 
 def _object(**properties: Any) -> dict[str, Any]:
@@ -229,49 +244,161 @@ SCHEMAS: list[tuple[str, dict[str, Any], list[Any], list[Any]]] = [
     ("contradiction", {"allOf": [{"type": "string"}, {"type": "integer"}]}, [], ["a", 1]),
     ("not", {"type": "string", "not": {"const": "x"}}, ["y"], ["x"]),
     ("contains", {"type": "array", "contains": {"const": 1}}, [[1, 2]], [[2]]),
-    ("unique items", {"type": "array", "items": {"type": "number"}, "uniqueItems": True},
-     [[1, 2]], [[1, 1.0]]),
-    ("places and more", {"type": "array", "prefixItems": [{"type": "integer"}], "items": False},
-     [[1], []], [[1, 2], ["a"]]),
-    ("pattern properties", {"type": "object", "patternProperties": {"^x-": {"type": "integer"}},
-     "additionalProperties": False}, [{"x-a": 1}], [{"a": 1}, {"x-a": "b"}]),
-    ("two patterns", {"type": "object", "patternProperties": {"^a": {"type": "integer"},
-     "b$": {"minimum": 3}}}, [{"ab": 3, "c": "x"}], [{"ab": 1}]),
-    ("property names", {"type": "object", "additionalProperties": {"type": "boolean"},
-     "propertyNames": {"maxLength": 2}}, [{"ab": True}], [{"abc": True}]),
-    ("counted map", {"type": "object", "additionalProperties": {"type": "integer"},
-     "minProperties": 1, "maxProperties": 2}, [{"a": 1}], [{}, {"a": 1, "b": 2, "c": 3}]),
-    ("names like methods", _object(__proto__={"type": "integer"}, keys={"type": "string"}),
-     [{"__proto__": 1, "keys": "a"}], [{"keys": 1}]),
-    ("one of by need", {**_object(a={"type": "string"}, b={"type": "string"}),
-     "oneOf": [{"required": ["a"]}, {"required": ["b"]}]}, [{"a": "x"}], [{}, {"a": "x", "b": "y"}]),
-    ("condition", {**_object(a={"enum": [1, 2]}), "required": ["a"],
-     "if": _object(a={"const": 1}), "then": {"required": ["b"]},
-     "else": _object(c={"type": "string"})}, [{"a": 1, "b": 0}, {"a": 2, "c": "x"}],
-     [{"a": 1}, {"a": 2, "c": 1}]),
-    ("dependent", {**_object(a={"type": "string"}, b={"type": "string"}),
-     "dependentRequired": {"a": ["b"]}, "dependentSchemas": {"b": _object(c={"type": "null"})}},
-     [{"a": "x", "b": "y"}, {}], [{"a": "x"}, {"b": "y", "c": 1}]),
-    ("unevaluated", {"allOf": [_object(a={"type": "integer"})], "unevaluatedProperties": False},
-     [{"a": 1}], [{"b": 1}]),
-    ("dynamic", {"$dynamicRef": "#x", "$defs": {"x": {"$dynamicAnchor": "x", "type": "integer"}}},
-     [1], ["a"]),
-    ("older tuple", {"type": "array", "items": [{"type": "string"}], "additionalItems": False},
-     [["a"]], [["a", "b"], [1]]),
-    ("older dependencies", {**_object(a={}), "dependencies": {"a": ["b"]}}, [{"a": 1, "b": 2}], [{"a": 1}]),
+    (
+        "unique items",
+        {"type": "array", "items": {"type": "number"}, "uniqueItems": True},
+        [[1, 2]],
+        [[1, 1.0]],
+    ),
+    (
+        "places and more",
+        {"type": "array", "prefixItems": [{"type": "integer"}], "items": False},
+        [[1], []],
+        [[1, 2], ["a"]],
+    ),
+    (
+        "pattern properties",
+        {
+            "type": "object",
+            "patternProperties": {"^x-": {"type": "integer"}},
+            "additionalProperties": False,
+        },
+        [{"x-a": 1}],
+        [{"a": 1}, {"x-a": "b"}],
+    ),
+    (
+        "two patterns",
+        {"type": "object", "patternProperties": {"^a": {"type": "integer"}, "b$": {"minimum": 3}}},
+        [{"ab": 3, "c": "x"}],
+        [{"ab": 1}],
+    ),
+    (
+        "property names",
+        {
+            "type": "object",
+            "additionalProperties": {"type": "boolean"},
+            "propertyNames": {"maxLength": 2},
+        },
+        [{"ab": True}],
+        [{"abc": True}],
+    ),
+    (
+        "counted map",
+        {
+            "type": "object",
+            "additionalProperties": {"type": "integer"},
+            "minProperties": 1,
+            "maxProperties": 2,
+        },
+        [{"a": 1}],
+        [{}, {"a": 1, "b": 2, "c": 3}],
+    ),
+    (
+        "names like methods",
+        _object(__proto__={"type": "integer"}, keys={"type": "string"}),
+        [{"__proto__": 1, "keys": "a"}],
+        [{"keys": 1}],
+    ),
+    (
+        "one of by need",
+        {
+            **_object(a={"type": "string"}, b={"type": "string"}),
+            "oneOf": [{"required": ["a"]}, {"required": ["b"]}],
+        },
+        [{"a": "x"}],
+        [{}, {"a": "x", "b": "y"}],
+    ),
+    (
+        "condition",
+        {
+            **_object(a={"enum": [1, 2]}),
+            "required": ["a"],
+            "if": _object(a={"const": 1}),
+            "then": {"required": ["b"]},
+            "else": _object(c={"type": "string"}),
+        },
+        [{"a": 1, "b": 0}, {"a": 2, "c": "x"}],
+        [{"a": 1}, {"a": 2, "c": 1}],
+    ),
+    (
+        "dependent",
+        {
+            **_object(a={"type": "string"}, b={"type": "string"}),
+            "dependentRequired": {"a": ["b"]},
+            "dependentSchemas": {"b": _object(c={"type": "null"})},
+        },
+        [{"a": "x", "b": "y"}, {}],
+        [{"a": "x"}, {"b": "y", "c": 1}],
+    ),
+    (
+        "unevaluated",
+        {"allOf": [_object(a={"type": "integer"})], "unevaluatedProperties": False},
+        [{"a": 1}],
+        [{"b": 1}],
+    ),
+    (
+        "dynamic",
+        {"$dynamicRef": "#x", "$defs": {"x": {"$dynamicAnchor": "x", "type": "integer"}}},
+        [1],
+        ["a"],
+    ),
+    (
+        "older tuple",
+        {"type": "array", "items": [{"type": "string"}], "additionalItems": False},
+        [["a"]],
+        [["a", "b"], [1]],
+    ),
+    (
+        "older dependencies",
+        {**_object(a={}), "dependencies": {"a": ["b"]}},
+        [{"a": 1, "b": 2}],
+        [{"a": 1}],
+    ),
     ("older bounds", {"type": "number", "minimum": 0, "exclusiveMinimum": True}, [1], [0]),
-    ("default out of bounds", _object(a={"type": "integer", "maximum": 3, "default": 9}), [{}], [{"a": 9}]),
-    ("defaults at three depths", {"type": "object", "properties": {"a": _object(b=_object(
-     c={"type": "string", "default": "x"}))}}, [{}, {"a": {"b": {}}}], [{"a": {"b": {"c": 1}}}]),
-    ("null default", {"type": ["null", "object"], "default": None, **_object(a={"type": "string"}),
-     } | {"type": ["null", "object"]}, [None, {}, {"a": "x"}], [1]),
-    ("formats", _object(mail={"type": "string", "format": "email"}, day={"type": "string",
-     "format": "date"}, unknown={"type": "string", "format": "something"}),
-     [{"mail": "name@shop.example", "day": "2026-11-29", "unknown": "x"}],
-     [{"mail": "x"}, {"day": "x"}]),
-    ("map of unions", {"type": "object", "additionalProperties": {"oneOf": [
-     _object(a={"type": "integer"}) | {"required": ["a"]},
-     _object(b={"type": "string"}) | {"required": ["b"]}]}}, [{"x": {"a": 1}, "y": {"b": "c"}}],
-     [{"x": {}}]),
+    (
+        "default out of bounds",
+        _object(a={"type": "integer", "maximum": 3, "default": 9}),
+        [{}],
+        [{"a": 9}],
+    ),
+    (
+        "defaults at three depths",
+        {
+            "type": "object",
+            "properties": {"a": _object(b=_object(c={"type": "string", "default": "x"}))},
+        },
+        [{}, {"a": {"b": {}}}],
+        [{"a": {"b": {"c": 1}}}],
+    ),
+    (
+        "null default",
+        {"default": None, **_object(a={"type": "string"}), "type": ["null", "object"]},
+        [None, {}, {"a": "x"}],
+        [1],
+    ),
+    (
+        "formats",
+        _object(
+            mail={"type": "string", "format": "email"},
+            day={"type": "string", "format": "date"},
+            unknown={"type": "string", "format": "something"},
+        ),
+        [{"mail": "name@shop.example", "day": "2026-11-29", "unknown": "x"}],
+        [{"mail": "x"}, {"day": "x"}],
+    ),
+    (
+        "map of unions",
+        {
+            "type": "object",
+            "additionalProperties": {
+                "oneOf": [
+                    _object(a={"type": "integer"}) | {"required": ["a"]},
+                    _object(b={"type": "string"}) | {"required": ["b"]},
+                ]
+            },
+        },
+        [{"x": {"a": 1}, "y": {"b": "c"}}],
+        [{"x": {}}],
+    ),
     ("a mistake in a pattern", {"type": "string", "pattern": "^(?=a)a"}, ["a", "b"], [1]),
-]  # fmt: skip
+]

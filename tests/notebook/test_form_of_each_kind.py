@@ -1,4 +1,4 @@
-"""Each kind of answer has a form: good answers are kept exactly, bad ones refused, none invented."""
+"""Each kind of answer has a form: good ones are kept exactly, bad ones refused, none invented."""
 
 from __future__ import annotations
 
