@@ -19,6 +19,7 @@ from pydantic.errors import PydanticSchemaGenerationError, PydanticUndefinedAnno
 from pydantic.json_schema import GenerateJsonSchema
 
 from nbgraph.core.events import Interrupt
+from nbgraph.core.json_drafts import modern
 from nbgraph.core.json_values import Json, NotJsonError, is_object, pointer, to_json
 from nbgraph.core.type_judges import NotValidError, adapter, validated
 from nbgraph.errors import AnswerError, GraphConfigError
@@ -108,7 +109,7 @@ def _what_to_pass(given: Any) -> str:
 
 def _published_document(schema: Mapping[Any, Any]) -> dict[str, Json]:
     try:
-        document = to_json(schema, where="response_schema")
+        document = modern(to_json(schema, where="response_schema"))
     except NotJsonError as error:
         raise GraphConfigError(str(error)) from error
     faults = _faults(json.dumps(document))
@@ -233,7 +234,7 @@ def problems_of(response_schema: Any, answer: Json) -> dict[str, str]:
     if is_object(response_schema):
         from nbgraph.core.json_schemas import schema_problems  # for documents only
 
-        return schema_problems(response_schema, answer)
+        return schema_problems(modern(response_schema), answer)
     try:
         validated(response_schema, answer)
     except NotValidError as error:

@@ -7,14 +7,17 @@ engine, whose time is linear in the text.
 from __future__ import annotations
 
 import functools
+import json
 import re
+import warnings
+from base64 import b64decode
 from collections.abc import Callable
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal, localcontext
 from ipaddress import IPv4Address, IPv6Address
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import IPvAnyAddress, TypeAdapter, ValidationError
 from pydantic_core import SchemaError, SchemaValidator, core_schema
 
 __all__ = [
@@ -114,6 +117,50 @@ def _email(text: str) -> bool:
     return bool(re.fullmatch(_LOCAL, local) and re.fullmatch(rf"{_LABEL}(\.{_LABEL})+", domain))
 
 
+def _name_email(text: str) -> bool:
+    """Check `Name <mail>`, or a bare address."""
+    inner = re.fullmatch(r"[^<>]{0,200}<([^<>]+)>\s*", text)
+    return _email(inner[1] if inner else text)
+
+
+def _encoded(text: str) -> bool:
+    try:
+        b64decode(text.replace("-", "+").replace("_", "/"), validate=True)
+    except ValueError:
+        return False
+    return True
+
+
+def _regex(text: str) -> bool:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            re.compile(text)
+    except (re.error, OverflowError, RecursionError):
+        return False
+    return len(text) <= _MAX_TEXT
+
+
+def _json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _matching(shape: str) -> Callable[[str], bool]:
+    expression = re.compile(shape, re.ASCII)
+    return lambda text: len(text) <= _MAX_TEXT and expression.fullmatch(text) is not None
+
+
+_UUID = _matching(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+
+
+def _uuid_of(version: int) -> Callable[[str], bool]:
+    return lambda text: _UUID(text) and text[14] == str(version) and text[19] in "89abAB"
+
+
 FORMATS: dict[str, Callable[[str], bool]] = {
     "date": _shaped(r"\d{4}-\d{2}-\d{2}", date),
     "date-time": _shaped(rf"\d{{4}}-\d{{2}}-\d{{2}}[Tt ]{_CLOCK}{_ZONE}", datetime),
@@ -122,11 +169,21 @@ FORMATS: dict[str, Callable[[str], bool]] = {
     "duration": _shaped(r"[+-]?P[\dTYMWDHS.,]+", timedelta),
     "email": _email,
     "uri": _shaped(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"{}|\\^`]+", _any_url),
-    "uuid": lambda text: (
-        re.fullmatch(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}", text) is not None
-    ),
+    "uuid": _UUID,
+    **{f"uuid{version}": _uuid_of(version) for version in range(1, 9)},
     "ipv4": _shaped(r"[\d.]+", IPv4Address),
     "ipv6": _shaped(r"[0-9A-Fa-f:.]+", IPv6Address),
+    "ipvanyaddress": _shaped(r"[0-9A-Fa-f:.]+", IPvAnyAddress),
+    "name-email": _name_email,
+    "hostname": lambda text: (
+        len(text) <= 253 and re.fullmatch(rf"{_LABEL}(\.{_LABEL})*", text) is not None
+    ),
+    "base64": _encoded,
+    "byte": _encoded,
+    "data-url": _matching(r"data:[^,]*,[^\s]*"),
+    "color": _matching(r"#([0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})|[a-zA-Z]{3,30}"),
+    "regex": _regex,
+    "json": _json,
 }
 """The formats that are checked, each with its check."""
 
@@ -139,6 +196,16 @@ _PROBLEMS = {
     "email": "Not an e-mail address. For example name@shop.example",
     "uri": "Not a web address. For example https://shop.example/lamp",
     "uuid": "Not a UUID. For example 123e4567-e89b-12d3-a456-426614174000",
+    **{f"uuid{version}": f"Not a UUID of version {version}" for version in range(1, 9)},
     "ipv4": "Not an IPv4 address. For example 192.0.2.1",
     "ipv6": "Not an IPv6 address. For example 2001:db8::1",
+    "ipvanyaddress": "Not an IP address. For example 192.0.2.1",
+    "name-email": "Not a name and e-mail address. For example Dana Reyes <name@shop.example>",
+    "hostname": "Not a host name. For example shop.example",
+    "base64": "Not base64. For example bGFtcA==",
+    "byte": "Not base64. For example bGFtcA==",
+    "data-url": "Not a data URL. For example data:text/plain,lamp",
+    "color": "Not a colour. For example teal",
+    "regex": "Not a regular expression",
+    "json": "Not JSON",
 }

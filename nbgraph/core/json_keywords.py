@@ -63,6 +63,12 @@ def _format(_: Any, name: Any, instance: Any, __: Any) -> Iterator[_Found]:
         yield problem, ()
 
 
+def _media(_: Any, name: Any, instance: Any, schema: Any) -> Iterator[_Found]:
+    is_text = isinstance(instance, str) and "contentEncoding" not in schema
+    if is_text and name == "application/json" and (problem := format_problem("json", instance)):
+        yield problem, ()
+
+
 def _required(_: Any, names: Any, instance: Any, schema: Any) -> Iterator[_Found]:
     if not is_object(instance):
         return
@@ -72,6 +78,14 @@ def _required(_: Any, names: Any, instance: Any, schema: Any) -> Iterator[_Found
             field = fields.get(name)
             is_boolean = is_object(field) and field.get("type") == "boolean"
             yield words.YES_OR_NO if is_boolean else words.FILL_IN, (name,)
+
+
+def _dependent_required(_: Any, needs: Any, instance: Any, __: Any) -> Iterator[_Found]:
+    if not is_object(instance):
+        return
+    for name in (name for name in needs if name in instance):
+        for needed in (each for each in needs[name] if each not in instance):
+            yield words.FILL_IN, (needed,)
 
 
 def _multiple_of(_: Any, step: Any, instance: Any, __: Any) -> Iterator[_Found]:
@@ -98,7 +112,7 @@ def _unique_items(_: Any, wanted: Any, instance: Any, __: Any) -> Iterator[_Foun
     for index, item in enumerate(instance):
         text = _canonical(item)
         if text in seen:
-            yield f"{words.shown(item)} is there twice. Keep one.", (index,)
+            yield words.twice(item), (index,)
         seen.add(text)
 
 
@@ -203,6 +217,8 @@ def _in_place(
 KEYWORDS: dict[str, Callable[[Any, Any, Any, Any], Iterator[Any]]] = {
     "additionalProperties": _additional,
     "const": _wrapped(_const),
+    "contentMediaType": _wrapped(_media),
+    "dependentRequired": _wrapped(_dependent_required),
     "enum": _wrapped(_enum),
     "format": _wrapped(_format),
     "multipleOf": _wrapped(_multiple_of),

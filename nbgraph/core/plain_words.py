@@ -9,6 +9,7 @@ from typing import Any
 __all__ = [
     "CHOOSE",
     "FILL_IN",
+    "NAME_KEY",
     "NOT_JSON",
     "NO_SUCH_FIELD",
     "TOO_LARGE",
@@ -25,6 +26,7 @@ __all__ = [
     "shortest",
     "shown",
     "steps",
+    "twice",
 ]
 
 FILL_IN = "Fill this in"
@@ -33,6 +35,7 @@ NOT_JSON = "Not JSON"
 TOO_LARGE = "Too large a number"
 YES_OR_NO = "Choose Yes or No"
 NO_SUCH_FIELD = "There is no such field"
+NAME_KEY = "Name this entry"
 
 _KINDS = {
     "boolean": YES_OR_NO,
@@ -112,3 +115,9 @@ def shown(value: Any) -> str:
     """Return a value as a person reads it: text bare, anything else as JSON, cut when long."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 60 else f"{text[:59]}…"
+
+
+def twice(value: Any) -> str:
+    """Return that a value stands in a list or a map a second time."""
+    text = json.dumps(value, ensure_ascii=False)
+    return f"{text if len(text) <= 60 else f'{text[:59]}…'} is there twice. Keep one."

@@ -1,21 +1,15 @@
-"""What a person typed -> the answer, and an answer -> what stands in the inputs.
-
-Inputs are kept by the pointer of their field: text as typed, the index of an option, yes or no.
-`None` is a ticked "no value (null)", `UNSET` is untouched or cleared.
-"""
+"""What stands in the inputs -> the answer, as far as it is there."""
 
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from dataclasses import field as datafield
-from typing import assert_never
 
 from nbgraph.core import plain_words as words
 from nbgraph.core.answers import UNSET, Unset
-from nbgraph.core.json_values import Json, is_object
+from nbgraph.core.json_values import Json, pointer
 from nbgraph.forms.fields import (
     BooleanField,
     ChoiceField,
@@ -24,39 +18,25 @@ from nbgraph.forms.fields import (
     Field,
     IntegerField,
     JsonField,
+    LaterField,
+    ListField,
+    MapField,
     NumberField,
     ObjectField,
     TextField,
+    TupleField,
+    UnionField,
 )
+from nbgraph.forms.inputs import Items, Misfit, Pairs, Parts, Picked, Raw
 from nbgraph.forms.parsing import (
     parse_decimal,
     parse_integer,
     parse_json,
     parse_number,
-    text_error,
+    parse_text,
 )
 
-__all__ = ["Given", "Misfit", "Raw", "Reading", "answer_of", "fits", "inputs_of", "untouched"]
-
-
-@dataclass(frozen=True, slots=True)
-class Misfit:
-    """A value that its field cannot show: kept as it is. What is wrong with it, the judge says."""
-
-    value: Json
-
-
-@dataclass(frozen=True, slots=True)
-class Given:
-    """An object that is there even if none of its fields is filled in, with its other fields."""
-
-    others: Mapping[str, Json] = datafield(default_factory=dict[str, Json])
-
-
-Raw = str | int | float | bool | None | Unset | Misfit | Given
-"""What stands in one input."""
-
-Inputs = Mapping[str, Raw]
+__all__ = ["Part", "Reading", "answer_of", "read_part", "shown_fields"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,190 +54,257 @@ class Reading:
     missing: frozenset[str]
 
 
-def answer_of(field: Field, inputs: Inputs) -> Reading:
-    """Return the answer that stands in the inputs."""
-    part = _read(field, inputs)
-    return Reading(UNSET if part.missing else part.value, part.value, part.errors, part.missing)
-
-
-def inputs_of(field: Field, value: Json | Unset) -> dict[str, Raw]:
-    """Return the inputs that stand for an answer: reading them gives it back, equally typed."""
-    if not isinstance(field, ObjectField):
-        return {field.pointer: _absent(field) if value is UNSET else _raw(field, value)}
-    if value is UNSET:
-        return {**_untouched_fields(field), field.pointer: UNSET}
-    if value is None and field.nullable:
-        return {**_untouched_fields(field), field.pointer: None}
-    if not is_object(value):
-        return {**_untouched_fields(field), field.pointer: Misfit(value)}
-    names = {_name(inner): inner for inner in field.fields}
-    others = {name: item for name, item in value.items() if name not in names}
-    inputs: dict[str, Raw] = {field.pointer: Given(others)}
-    for name, inner in names.items():
-        inputs |= inputs_of(inner, value.get(name, UNSET))
-    return inputs
-
-
-def untouched(field: Field) -> dict[str, Raw]:
-    """Return the inputs of a form nobody has touched: unset, save for the schema's defaults."""
-    if not isinstance(field.default, Unset):
-        return inputs_of(field, field.default)
-    return inputs_of(field, UNSET)
-
-
-def fits(field: Field, value: Json) -> bool:
-    """Return whether a value is a good one for a field, as far as the field can tell."""
-    inputs = inputs_of(field, value)
-    misfits = any(isinstance(raw, Misfit) for raw in inputs.values())
-    return not misfits and not answer_of(field, inputs).errors
-
-
-def _untouched_fields(field: ObjectField) -> dict[str, Raw]:
-    inputs: dict[str, Raw] = {}
-    for inner in field.fields:
-        inputs |= untouched(inner)
-    return inputs
-
-
-def _absent(field: Field) -> Raw:
-    """Return the input of a value that is not there; a const that must be there is."""
-    return True if isinstance(field, ConstField) and field.required else UNSET
-
-
-def _name(field: Field) -> str:
-    last = field.pointer.rpartition("/")[2]
-    return last.replace("~1", "/").replace("~0", "~")
-
-
-# --- value -> input ---------------------------------------------------------------------------
-
-
-def _raw(field: Field, value: Json) -> Raw:
-    if value is None and not isinstance(field, ChoiceField | ConstField | JsonField):
-        return None if field.nullable else Misfit(None)
-    match field:
-        case ChoiceField():
-            return _index(field, value)
-        case ConstField():
-            return True if _text_of(value) == _text_of(field.value) else Misfit(value)
-        case JsonField():
-            return _json_text(value)
-        case _:
-            return _raw_if_fit(field, value)
-
-
-def _raw_if_fit(field: Field, value: Json) -> Raw:
-    match field:
-        case BooleanField() if isinstance(value, bool):
-            return value
-        case TextField() if isinstance(value, str):
-            return value
-        case IntegerField() if _is_integer(value):
-            return str(value)
-        case NumberField() if _is_number(value):
-            return _text_of(value)
-        case DecimalField() if isinstance(value, str) or _is_number(value):
-            return value
-        case _:
-            return Misfit(value)
-
-
-def _index(field: ChoiceField, value: Json) -> Raw:
-    text = _text_of(value)
-    for index, option in enumerate(field.options):
-        if _text_of(option.value) == text:
-            return index
-    return None if value is None and field.nullable else Misfit(value)
-
-
-def _text_of(value: Json) -> str:
-    """Return one text for values that are equal and of the same type."""
-    return json.dumps(value, sort_keys=True)
-
-
-def _json_text(value: Json) -> str:
-    indent = 2 if isinstance(value, dict | list) and value else None
-    return json.dumps(value, ensure_ascii=False, indent=indent)
-
-
-def _is_integer(value: Json) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _is_number(value: Json) -> bool:
-    return _is_integer(value) or (isinstance(value, float) and math.isfinite(value))
-
-
-# --- input -> value ---------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
-class _Part:
-    value: Json | Unset
+class Part:
+    """What stands in one input.
+
+    Attributes
+    ----------
+    value, errors, missing
+        As in `Reading`, from this part on.
+    touched : bool
+        Somebody put something in; defaults alone are not that.
+    misfits, unknown : int
+        How many values no field can show, and how many no field is there for.
+    """
+
+    value: Json | Unset = UNSET
     errors: Mapping[str, str] = datafield(default_factory=dict[str, str])
     missing: frozenset[str] = frozenset()
+    touched: bool = False
+    misfits: int = 0
+    unknown: int = 0
 
 
-def _read(field: Field, inputs: Inputs) -> _Part:
-    raw = inputs.get(field.pointer, UNSET)
-    if isinstance(raw, Misfit):
-        return _Part(raw.value)
-    if raw is None:
-        return _Part(None)
-    if isinstance(field, ObjectField):
-        return _read_object(field, inputs)
-    if isinstance(raw, Unset | Given):
-        return _absent_part(field)
-    value, error = _parsed(field, raw)
-    return _Part(value, {} if error is None else {field.pointer: error})
+def answer_of(field: Field, raw: Raw) -> Reading:
+    """Return the answer that stands in the inputs."""
+    part = read_part(field, raw)
+    value = UNSET if part.missing else part.value
+    return Reading(value, part.value, part.errors, part.missing)
 
 
-def _absent_part(field: Field) -> _Part:
+def shown_fields(field: ObjectField, raw: Raw) -> ObjectField:
+    """Return an object with the fields of the shape that its inputs have."""
+    if field.live is None or not isinstance(raw, Parts):
+        return field
+    return field.live.at(raw.shape)
+
+
+def read_part(field: Field, raw: Raw) -> Part:
+    """Return what stands in one input."""
+    match raw:
+        case Misfit():
+            return Part(raw.value, touched=True, misfits=1)
+        case None:
+            return Part(None, touched=not _is_default(field, None))
+        case Unset() if not isinstance(field, ObjectField):
+            return _absent(field)
+        case _:
+            return _read(field, raw)
+
+
+def _read(field: Field, raw: Raw) -> Part:
+    match field:
+        case ObjectField():
+            return _object(shown_fields(field, raw), raw if isinstance(raw, Parts) else Parts())
+        case ListField() if isinstance(raw, Items):
+            return _list(field, raw)
+        case TupleField() if isinstance(raw, Items):
+            return _tuple(field, raw)
+        case MapField() if isinstance(raw, Pairs):
+            return _map(field, raw)
+        case UnionField() if isinstance(raw, Picked):
+            return _picked(field, raw)
+        case LaterField():
+            return read_part(field.opened(), raw)
+        case _:
+            return _scalar(field, raw)
+
+
+def _absent(field: Field) -> Part:
     if not field.required:
-        return _Part(UNSET)
-    return _Part(UNSET, {field.pointer: _missing_words(field)}, frozenset({field.pointer}))
+        return Part()
+    return Part(UNSET, {"": _missing_words(field)}, frozenset({""}))
 
 
 def _missing_words(field: Field) -> str:
     match field:
         case BooleanField():
             return words.YES_OR_NO
-        case ChoiceField():
+        case ChoiceField() | UnionField():
             return words.CHOOSE
         case _:
             return words.FILL_IN
 
 
-def _read_object(field: ObjectField, inputs: Inputs) -> _Part:
-    if not (field.required or _is_given(field, inputs)):
-        return _Part(UNSET)
-    raw = inputs.get(field.pointer, UNSET)
+def _is_default(field: Field, value: Json) -> bool:
+    return not isinstance(field.default, Unset) and _text(value) == _text(field.default)
+
+
+def _text(value: Json) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+# --- parts of parts ---------------------------------------------------------------------------
+
+
+class _Whole:
+    """Gathers parts under their names."""
+
+    def __init__(self) -> None:
+        self.errors: dict[str, str] = {}
+        self.missing: set[str] = set()
+        self.touched = False
+        self.misfits = self.unknown = 0
+
+    def add(self, name: str | int, part: Part) -> Part:
+        below = pointer([name])
+        for at, text in part.errors.items():
+            self.errors.setdefault(f"{below}{at}", text)
+        self.missing |= {f"{below}{at}" for at in part.missing}
+        self.include(part)
+        return part
+
+    def include(self, part: Part) -> None:
+        self.touched = self.touched or part.touched
+        self.misfits += part.misfits
+        self.unknown += part.unknown
+
+    def part(self, value: Json | Unset, *, touched: bool) -> Part:
+        found = frozenset(self.missing)
+        return Part(value, self.errors, found, touched, self.misfits, self.unknown)
+
+
+def _object(field: ObjectField, raw: Parts) -> Part:
+    whole = _Whole()
     value: dict[str, Json] = {}
-    errors: dict[str, str] = {}
-    missing: frozenset[str] = frozenset()
     for inner in field.fields:
-        part = _read(inner, inputs)
-        errors |= part.errors
-        missing |= part.missing
+        part = whole.add(inner.name, read_part(inner, raw.fields.get(inner.name, UNSET)))
         if part.value is not UNSET:
-            value[_name(inner)] = part.value
-    if isinstance(raw, Given):
-        value |= raw.others
-    return _Part(value, errors, missing)
+            value[inner.name] = part.value
+    value |= raw.others
+    whole.unknown += len(raw.others)
+    if field.rest is not None:
+        _add_rest(whole, value, field.rest, raw.rest)
+    there = raw.there or bool(raw.others)
+    if not (there or whole.touched) and (raw.lacking or not field.required):
+        return _absent(field)
+    is_default = not whole.missing and _is_default(field, value)
+    return whole.part(value, touched=(there or whole.touched) and not is_default)
 
 
-def _is_given(field: ObjectField, inputs: Inputs) -> bool:
-    """Whether somebody put something into an object; defaults alone do not."""
-    if isinstance(inputs.get(field.pointer), Given):
-        return True
-    return any(_is_touched(inner, inputs) for inner in field.fields)
+def _add_rest(whole: _Whole, value: dict[str, Json], field: MapField, raw: Raw) -> None:
+    part = read_part(field, raw)
+    known = {pointer([name]) for name in value}
+    rest: dict[str, Json] = {} if isinstance(part.value, Unset) else part.value
+    for name in rest:
+        if name in value:
+            whole.errors[pointer([name])] = words.twice(name)
+        value.setdefault(name, rest[name])
+    whole.errors |= {at: text for at, text in part.errors.items() if at not in known}
+    whole.missing |= part.missing
+    whole.include(part)
 
 
-def _is_touched(field: Field, inputs: Inputs) -> bool:
-    raw = inputs.get(field.pointer, UNSET)
-    if isinstance(field, ObjectField) and raw is UNSET:
-        return _is_given(field, inputs)
-    return raw is not UNSET and raw != untouched(field)[field.pointer]
+def _list(field: ListField, raw: Items) -> Part:
+    whole = _Whole()
+    parts = [whole.add(index, read_part(field.item, each)) for index, each in enumerate(raw.raws)]
+    value = [part.value for part in parts if part.value is not UNSET]
+    if field.unique:
+        whole.errors = {**_twins(part.value for part in parts), **whole.errors}
+    problem = _count_error(field, len(parts))
+    if problem:
+        whole.errors[""] = problem
+    return whole.part(value, touched=not _is_default(field, value))
+
+
+def _twins(values: Iterable[Json | Unset]) -> dict[str, str]:
+    seen: set[str] = set()
+    errors: dict[str, str] = {}
+    for index, value in enumerate(values):
+        if isinstance(value, Unset):
+            continue
+        if _text(value) in seen:
+            errors[f"/{index}"] = words.twice(value)
+        seen.add(_text(value))
+    return errors
+
+
+def _count_error(field: ListField | MapField, count: int) -> str | None:
+    if count < field.min_items:
+        return words.at_least(field.min_items)
+    if field.max_items is not None and count > field.max_items:
+        return words.at_most(field.max_items)
+    return None
+
+
+def _tuple(field: TupleField, raw: Items) -> Part:
+    """Read the places up to the last that is filled in; one before it cannot be left out."""
+    whole = _Whole()
+    parts = [*map(read_part, field.items, raw.raws)]
+    extra = [Part(each.value, touched=True) for each in raw.raws if isinstance(each, Misfit)]
+    parts += extra[: max(0, len(raw.raws) - len(field.items))]
+    filled = [index for index, part in enumerate(parts) if part.value is not UNSET]
+    last = filled[-1] if filled else -1
+    for index, part in enumerate(parts):
+        is_gap = index < last and part.value is UNSET and not part.missing
+        gap = Part(UNSET, {"": words.FILL_IN}, frozenset({""}))
+        whole.add(index, gap if is_gap else part)
+    if not (raw.there or whole.touched or (field.required and (filled or whole.missing))):
+        return _absent(field)
+    value = [part.value for part in parts if part.value is not UNSET]
+    touched = raw.there or whole.touched
+    return whole.part(value, touched=touched and not _is_default(field, value))
+
+
+def _map(field: MapField, raw: Pairs) -> Part:
+    whole = _Whole()
+    value: dict[str, Json] = {}
+    for key, each in raw.rows:
+        part = read_part(field.value, each)
+        if isinstance(key, Unset):
+            whole.add("", _no_key(part))
+            continue
+        problem = words.twice(key) if key in value else _key_error(field, key)
+        whole.add(key, replace(part, errors={"": problem, **part.errors}) if problem else part)
+        if part.value is not UNSET:
+            value.setdefault(key, part.value)
+    problem = _count_error(field, len(raw.rows))
+    if problem:
+        whole.errors[""] = problem
+    return whole.part(value, touched=not _is_default(field, value))
+
+
+def _no_key(part: Part) -> Part:
+    return replace(part, errors={"": words.NAME_KEY}, missing=frozenset({""}))
+
+
+def _key_error(field: MapField, key: str) -> str | None:
+    match field.key:
+        case TextField():
+            return parse_text(field.key, key)[1]
+        case ChoiceField():
+            names = [option.value for option in field.key.options]
+            return None if key in names else words.one_of(names)
+
+
+def _picked(field: UnionField, raw: Picked) -> Part:
+    part = read_part(field.branches[raw.index].field, raw.raw)
+    value = part.value
+    is_touched = isinstance(value, Unset) or not _is_default(field, value)
+    return replace(part, touched=is_touched)
+
+
+# --- scalars ----------------------------------------------------------------------------------
+
+
+def _scalar(field: Field, raw: Raw) -> Part:
+    if isinstance(field, ConstField):
+        return Part(field.value)
+    if not isinstance(raw, str | int | float):
+        return Part(UNSET, {"": words.FILL_IN}, frozenset({""}))
+    value, error = _parsed(field, raw)
+    return Part(value, {"": error} if error else {}, touched=not _is_default(field, value))
 
 
 def _parsed(field: Field, raw: str | float) -> tuple[Json, str | None]:
@@ -267,10 +314,8 @@ def _parsed(field: Field, raw: str | float) -> tuple[Json, str | None]:
             return raw, None if isinstance(raw, bool) else words.YES_OR_NO
         case ChoiceField():
             return _chosen(field, raw)
-        case ConstField():
-            return field.value, None
         case TextField():
-            return raw, text_error(field, str(raw))
+            return parse_text(field, str(raw))
         case IntegerField():
             return parse_integer(field.bounds, str(raw))
         case NumberField():
@@ -279,13 +324,11 @@ def _parsed(field: Field, raw: str | float) -> tuple[Json, str | None]:
             return parse_decimal(field.bounds, raw)
         case JsonField():
             return parse_json(str(raw))
-        case ObjectField():
-            return raw, words.not_a("object")
         case _:
-            assert_never(field)
+            return raw, words.CHOOSE  # a part of parts whose input is none
 
 
-def _chosen(field: ChoiceField, raw: Raw) -> tuple[Json, str | None]:
+def _chosen(field: ChoiceField, raw: str | float) -> tuple[Json, str | None]:
     if isinstance(raw, int) and not isinstance(raw, bool) and 0 <= raw < len(field.options):
         return field.options[raw].value, None
     return raw, words.one_of([option.label for option in field.options])

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any, assert_never
 
 from nbgraph.core import plain_words as words
 from nbgraph.core.answers import Unset
-from nbgraph.forms.answer import Raw
+from nbgraph.forms.answer import answer_of
 from nbgraph.forms.fields import (
     BooleanField,
     Bounds,
@@ -16,18 +17,25 @@ from nbgraph.forms.fields import (
     Field,
     IntegerField,
     JsonField,
+    LaterField,
+    ListField,
+    MapField,
     NumberField,
     ObjectField,
     TextField,
+    TupleField,
+    UnionField,
 )
+from nbgraph.forms.inputs import Raw
 
-__all__ = ["hint", "summary"]
+__all__ = ["echo", "hint", "summary"]
 
+_SHORT = (TextField, IntegerField, NumberField, DecimalField)
 _FORMATS = {
     "date": "a date, for example 2026-11-29",
     "date-time": "date and time, for example 2026-11-29T12:04:00+01:00",
     "time": "a time of day, for example 12:04:00",
-    "duration": "a duration, for example PT1H30M",
+    "duration": "a duration, for example 1h 30m or PT1H30M",
     "email": "an e-mail address",
     "uri": "a web address",
     "uuid": "a UUID",
@@ -44,7 +52,8 @@ def hint(field: Field) -> str:
 
 def summary(field: Field, error: str, raw: Raw) -> str:
     """Return an error with its label in front and, where it is text, with what was read."""
-    if isinstance(raw, str) and error.startswith("Not ") and raw.strip():
+    is_secret = isinstance(field, TextField) and field.secret
+    if isinstance(raw, str) and not is_secret and error.startswith("Not ") and raw.strip():
         return f"{field.label}: “{words.shown(raw)}” is not {error[4:]}"
     return f"{field.label}: {error[:1].lower()}{error[1:]}"
 
@@ -77,17 +86,44 @@ def _of_kind(field: Field) -> list[str]:
             return [f"{field.why}, written as JSON" if field.why != "JSON" else "written as JSON"]
         case ConstField():
             return ["the only value, filled in"]
-        case BooleanField() | ChoiceField() | ObjectField():
+        case ListField() | MapField():
+            return _counts(field)
+        case BooleanField() | ChoiceField() | ObjectField() | TupleField() | UnionField():
+            return []
+        case LaterField():
             return []
         case _:
             assert_never(field)
+
+
+def _counts(field: ListField | MapField) -> list[str]:
+    """Return what entries there are; how many at most stands beside the heading."""
+    item = field.item if isinstance(field, ListField) else field.value
+    each = ", ".join(_of_kind(item)) if isinstance(item, _SHORT) else ""
+    low = [f"{field.min_items} or more"] if field.min_items and field.max_items is None else []
+    unique = ["each only once"] if isinstance(field, ListField) and field.unique else []
+    return [*low, *unique, f"each {each}" if each else ""]
+
+
+def echo(field: Field, raw: Raw) -> str:
+    """Return how an input is read, where that does not look like what was typed."""
+    if not isinstance(raw, str):
+        return ""
+    value = answer_of(field, raw).value
+    if isinstance(field, TextField) and field.format == "duration" and value != raw:
+        return f"read as {value}"
+    if isinstance(field, NumberField) and isinstance(value, float) and "e" in raw.lower():
+        return f"read as {Decimal(raw.strip()):,f}" if 1e-9 < abs(value) < 1e30 else ""
+    return ""
 
 
 def _text(field: TextField) -> list[str]:
     said: list[str] = []
     if field.format in _FORMATS:
         said.append(_FORMATS[field.format])
-    if field.max_length is not None:
+    if field.max_length is not None and field.max_length == field.min_length:
+        said.append(words.count(field.max_length, "letter"))
+    elif field.max_length is not None:
         low = f"{field.min_length:,} to" if field.min_length else "up to"
         said.append(f"{low} {words.count(field.max_length, 'letter')}")
     elif field.min_length > 1:

@@ -14,15 +14,20 @@ from nbgraph.core.formats import DECIMAL, format_problem, is_multiple, pattern_m
 from nbgraph.core.json_values import Json
 from nbgraph.forms.fields import Bounds, TextField
 
-__all__ = ["parse_decimal", "parse_integer", "parse_json", "parse_number", "text_error"]
+__all__ = ["parse_decimal", "parse_integer", "parse_json", "parse_number", "parse_text"]
 
 _MAX_DIGITS = 4_000
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _DECIMAL = re.compile(DECIMAL, re.ASCII)
 
 
-def text_error(field: TextField, text: str) -> str | None:
-    """Return what is wrong with a text."""
+def parse_text(field: TextField, raw: str) -> tuple[Json, str | None]:
+    """Read text; a duration in words becomes the one that is sent."""
+    text = _duration(raw) if field.format == "duration" else raw
+    return text, _text_error(field, text)
+
+
+def _text_error(field: TextField, text: str) -> str | None:
     if len(text) < field.min_length:
         return words.shortest(field.min_length)
     if field.max_length is not None and len(text) > field.max_length:
@@ -103,3 +108,32 @@ def _no_twins(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
             raise ValueError(f"{json.dumps(name, ensure_ascii=False)} is there twice. Keep one.")
         result[name] = value
     return result
+
+
+# --- durations --------------------------------------------------------------------------------
+
+_UNITS = {"w": "W", "d": "D", "h": "H", "m": "M", "s": "S"}
+_AMOUNT = re.compile(r"\s*(\d{1,9}(?:\.\d{1,6})?)\s*([a-z]+)\s*,?", re.IGNORECASE | re.ASCII)
+_UNIT_WORDS = {
+    **dict.fromkeys(("w", "week", "weeks"), "w"),
+    **dict.fromkeys(("d", "day", "days"), "d"),
+    **dict.fromkeys(("h", "hour", "hours", "hr", "hrs"), "h"),
+    **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), "m"),
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), "s"),
+}
+
+
+def _duration(text: str) -> str:
+    """Return `1h 30m` as ISO 8601; text that cannot be read so stays as it is."""
+    found: dict[str, str] = {}
+    at = 0
+    while match := _AMOUNT.match(text, at):
+        unit = _UNIT_WORDS.get(match[2].lower())
+        if unit is None or unit in found:
+            return text
+        found[unit], at = match[1], match.end()
+    if not found or text[at:].strip() or list(found) != [unit for unit in _UNITS if unit in found]:
+        return text
+    days = "".join(f"{found[unit]}{_UNITS[unit]}" for unit in "wd" if unit in found)
+    clock = "".join(f"{found[unit]}{_UNITS[unit]}" for unit in "hms" if unit in found)
+    return f"P{days}T{clock}" if clock else f"P{days}"

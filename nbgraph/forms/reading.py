@@ -1,251 +1,355 @@
-"""JSON Schema -> field tree. Any schema can be read: what has no field of its own is JSON text."""
+"""A JSON Schema -> the field tree. Any schema can be read: what has no field of its own is JSON."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-from nbgraph.core.formats import pattern_works
-from nbgraph.core.json_values import Json, is_array, is_object, pointer
-from nbgraph.forms.answer import fits
+from nbgraph.core.json_schemas import schema_problems
+from nbgraph.core.json_values import Json, is_array, is_object
+from nbgraph.forms import scalars
 from nbgraph.forms.choices import choice
 from nbgraph.forms.fields import (
     BooleanField,
-    Bounds,
+    ChoiceField,
     DecimalField,
     Field,
     IntegerField,
     JsonField,
+    LaterField,
+    ListField,
+    MapField,
     NumberField,
     ObjectField,
     Option,
     TextField,
+    TupleField,
+    UnionField,
 )
+from nbgraph.forms.filling import fits
+from nbgraph.forms.live import LiveShapes
+from nbgraph.forms.merging import CONDITIONS, ConflictError, is_note, kinds_of
+from nbgraph.forms.ordering import in_order
+from nbgraph.forms.resolving import Document, Place, Recursion, UnresolvedError
+from nbgraph.forms.unions import branches_of, is_decimal, is_left_to_the_judge
 
 __all__ = ["read"]
 
-_MAX_DEPTH = 6
-_MAX_FIELDS = 200
+_MAX_DEPTH = 3
+_MAX_LEVELS = 12
+_MAX_FIELDS = 300
 _MAX_OPTIONS = 1_000
-_MAX_HOPS = 32
-_LONG_TEXT = 80
-_LONG_FORMATS = {"textarea", "multi-line", "multiline"}
-_NOTES = {"title", "description", "default", "examples", "readOnly", "writeOnly", "deprecated"}
-"""Keywords that say something about a value and do not narrow it."""
 
 
 def read(schema: Json) -> Field:
-    """Return the field of a schema: one field, or an object of fields.
+    """Return the field of a schema.
 
-    It never raises: what is recursive, too large, refers out of the document or has no field of its
-    own becomes a JSON field, and only that part.
+    It never raises: what refers out of the document, contradicts itself or has no field of its own
+    becomes a JSON field, and only that part. What is recursive, deep, or one of very many fields is
+    read when it is opened.
     """
-    return _Reader(schema).field(schema, _Place())
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where a sub-schema stands: its path in the answer, and the references that led to it."""
-
-    path: tuple[str, ...] = ()
-    required: bool = True
-    nullable: bool = False
-    refs: frozenset[str] = frozenset({"#"})
-
-    def within(self, name: str, *, required: bool) -> _Place:
-        return _Place((*self.path, name), required, False, self.refs)
+    return _Reader(schema, 0).field(schema, Place(refs={"#": 0}))
 
 
 class _Reader:
-    """Reads one document: where its references point, and how many fields it has given."""
+    """Reads one document, or a part of it that was opened later."""
 
-    def __init__(self, document: Json) -> None:
-        self._document = document
+    def __init__(self, document: Json, level: int) -> None:
+        self._source = document
+        self._document = Document(document)
         self._count = 0
+        self._level = level
 
-    def field(self, schema: Json, place: _Place) -> Field:
+    def field(self, schema: Json, place: Place, *, nullable: bool = False) -> Field:
         self._count += 1
-        resolved = self._resolved(schema, place)
-        if resolved is None or self._count > _MAX_FIELDS or len(place.path) > _MAX_DEPTH:
-            return JsonField(**_about(schema, place))
-        schema, place = resolved
-        return _with_default(self._kind(schema, place), schema)
+        try:
+            whole, place = self._document.whole(schema, place)
+        except (UnresolvedError, ConflictError) as error:
+            notes: Mapping[str, Json] = schema if is_object(schema) else {}
+            return JsonField(**_about(notes, place, nullable=nullable), why=_why(notes, error))
+        if isinstance(whole, Recursion):
+            again = {**whole.notes, "$ref": whole.reference}
+            inner = place.afresh(again=whole.reference)
+            return self._later(again, place, inner, nullable=nullable)
+        return _with_default(self._kind(whole, place, nullable=nullable), whole)
 
-    def _kind(self, schema: Mapping[str, Json], place: _Place) -> Field:
-        about = _about(schema, place)
+    def _kind(self, schema: dict[str, Json], place: Place, *, nullable: bool) -> Field:
+        kinds = kinds_of(schema)
+        if not kinds and ("items" in schema or "prefixItems" in schema):
+            kinds = ["array"]
+        if "null" in kinds and len(kinds) > 1:
+            nullable = True
+            kinds = [kind for kind in kinds if kind != "null"]
+        about = _about(schema, place, nullable=nullable)
+        if about["widget"] == "json":
+            return JsonField(**about)
         options = self._options(schema, place)
         if options is not None:
             return choice(options, about, schema)
-        kinds = _kinds(schema)
-        branches = self._branches(schema, place)
-        if "null" in kinds and len(kinds) > 1:
-            about["nullable"] = True
-            kinds = [kind for kind in kinds if kind != "null"]
-        if branches is not None:
-            return self._union(schema, branches, place)
+        if "anyOf" in schema or "oneOf" in schema:
+            return self._union(schema, place, about)
+        if len(kinds) > 1:
+            branches: list[Json] = [{**_without_notes(schema), "type": kind} for kind in kinds]
+            return self._union_of(branches, place, about, None)
+        return self._simple(schema, kinds, place, about)
+
+    def _simple(
+        self, schema: dict[str, Json], kinds: list[str], place: Place, about: dict[str, Any]
+    ) -> Field:
         match kinds:
             case ["boolean"]:
                 return BooleanField(**about)
             case ["string"]:
-                return _text(schema, about)
+                return scalars.text_field(schema, about)
             case ["integer"]:
-                return IntegerField(**about, bounds=_bounds(schema))
+                return IntegerField(**about, bounds=scalars.bounds(schema))
             case ["number"]:
-                return NumberField(**about, bounds=_bounds(schema))
+                return NumberField(**about, bounds=scalars.bounds(schema))
+            case ["null"]:
+                return choice([Option("", None)], about, schema)
+            case ["array"]:
+                return self._list(schema, place, about)
             case ["object"] | []:
                 return self._object(schema, place, about)
             case _:
                 return JsonField(**about, why=" or ".join(kinds))
 
+    # --- what is read when it is opened ---
+
+    def _later(
+        self, schema: dict[str, Json], place: Place, inner: Place, *, nullable: bool
+    ) -> Field:
+        level = self._level + 1
+        about = _about(schema, place, nullable=nullable)
+        if level > _MAX_LEVELS:
+            return JsonField(**about)
+
+        @functools.cache
+        def make() -> Field:
+            opened = _Reader(self._source, level).field(schema, inner)
+            return JsonField(**about) if isinstance(opened, LaterField) else opened
+
+        return LaterField(**about, make=make)
+
+    def _deferred(
+        self, schema: dict[str, Json], place: Place, about: dict[str, Any]
+    ) -> Field | None:
+        """Return the field of a part that is read later, if it stands deep or is one of many."""
+        if not place.path or not (self._count > _MAX_FIELDS or len(place.path) > _MAX_DEPTH):
+            return None
+        return self._later(schema, place, place.afresh(), nullable=about["nullable"])
+
     # --- objects ---
 
-    def _object(self, schema: Mapping[str, Json], place: _Place, about: dict[str, Any]) -> Field:
+    def _object(self, schema: dict[str, Json], place: Place, about: dict[str, Any]) -> Field:
+        later = self._deferred(schema, place, about)
+        if CONDITIONS in schema:
+            return later or self._live(schema, place, about)
         properties = schema.get("properties")
-        closed = schema.get("additionalProperties") is False
-        if not is_object(properties):
-            if closed and "patternProperties" not in schema and "object" in _kinds(schema):
-                return ObjectField(**about, fields=())
-            return JsonField(**about, why="an object" if _kinds(schema) else "anything")
         listed = schema.get("required")
         required = [name for name in listed if isinstance(name, str)] if is_array(listed) else []
-        known = {**dict.fromkeys(required, True), **properties}
-        order = [*properties, *(name for name in required if name not in properties)]
-        if len(order) > _MAX_FIELDS:
+        if not is_object(properties) and not (required and "type" in schema):
+            return self._map_or_json(schema, place, about)
+        known = {**dict.fromkeys(required, True), **(properties or {})}
+        names = in_order(schema, [*(properties or {}), *(n for n in required if n not in known)])
+        names += [name for name in required if name not in names]
+        if len(names) > _MAX_FIELDS:
             return JsonField(**about, why="an object")
+        if later is not None:
+            return later
         fields = tuple(
-            self.field(known[name], place.within(name, required=name in required))
-            for name in order
+            self.field(
+                known[name], place.within(name, scalars.readable(name), required=name in required)
+            )
+            for name in names
             if known[name] is not False
         )
-        return ObjectField(**about, fields=fields)
+        return ObjectField(**about, fields=fields, rest=self._rest(schema, place))
+
+    def _live(self, schema: dict[str, Json], place: Place, about: dict[str, Any]) -> Field:
+
+        def holds(condition: Json, value: Json) -> bool:
+            if not is_object(condition):
+                return condition is True
+            return not schema_problems(self._document.judged(condition), value)
+
+        def whole(part: Json) -> dict[str, Json]:
+            found, _ = self._document.whole(part, place)
+            if isinstance(found, Recursion):
+                raise UnresolvedError(found.reference)
+            return found
+
+        def make(shape: dict[str, Json]) -> ObjectField:
+            field = self._object({"type": "object", "properties": {}, **shape}, place, about)
+            return field if isinstance(field, ObjectField) else ObjectField(**about, fields=())
+
+        shapes = LiveShapes(schema, holds, whole, make)
+        return replace(shapes.at(shapes.shape({})), live=shapes)
+
+    def _rest(self, schema: dict[str, Json], place: Place) -> MapField | None:
+        """Return the field of what has no name in the schema, if the schema speaks of it."""
+        spoken = is_object(schema.get("patternProperties")) or schema.get("additionalProperties")
+        if not spoken:
+            return None
+        return self._map(schema, place.entry("More fields", required=False), {
+            "label": "More fields", "required": False,
+        })  # fmt: skip
+
+    def _map_or_json(self, schema: dict[str, Json], place: Place, about: dict[str, Any]) -> Field:
+        values, patterns = schema.get("additionalProperties"), schema.get("patternProperties")
+        if is_object(values) or is_object(patterns):
+            return self._deferred(schema, place, about) or self._map(schema, place, about)
+        if values is False and "object" in kinds_of(schema):
+            return ObjectField(**about, fields=())
+        return JsonField(**about, why="an object" if kinds_of(schema) else "anything")
+
+    def _map(self, schema: dict[str, Json], place: Place, about: dict[str, Any]) -> MapField:
+        values, patterns = schema.get("additionalProperties"), schema.get("patternProperties")
+        key: dict[str, Json] = {"type": "string"}
+        if is_object(patterns) and not is_object(values) and values is not True:
+            values = next(iter(patterns.values())) if len(patterns) == 1 else True
+            key |= {"pattern": next(iter(patterns))} if len(patterns) == 1 else {}
+        elif is_object(patterns):
+            values = True
+        names = schema.get("propertyNames")
+        return MapField(
+            **about,
+            key=self._key({"allOf": [key, names]} if is_object(names) else key, place),
+            value=self.field(values, place.entry(about["label"])),
+            min_items=scalars.count(schema.get("minProperties")) or 0,
+            max_items=scalars.count(schema.get("maxProperties")),
+        )
+
+    def _key(self, schema: Json, place: Place) -> TextField | ChoiceField:
+        field = self.field(schema, place.entry("Key", required=False))
+        return field if isinstance(field, TextField | ChoiceField) else TextField(label="Key")
+
+    # --- lists ---
+
+    def _list(self, schema: dict[str, Json], place: Place, about: dict[str, Any]) -> Field:
+        places, items = schema.get("prefixItems"), schema.get("items")
+        low = scalars.count(schema.get("minItems")) or 0
+        later = self._deferred(schema, place, about)
+        if later is not None and (places or is_object(items)):
+            return later
+        if is_array(places) and places:
+            fields = [
+                self.field(each, place.entry(f"{index + 1}", required=index < low))
+                for index, each in enumerate(places[:_MAX_FIELDS])
+            ]
+            return TupleField(**about, items=tuple(fields))
+        if not is_object(items) or not items:
+            return JsonField(**about, why="a list")
+        return ListField(
+            **about,
+            item=self.field(items, place.entry(about["label"])),
+            min_items=low,
+            max_items=scalars.count(schema.get("maxItems")),
+            unique=schema.get("uniqueItems") is True,
+        )
 
     # --- choices and unions ---
 
-    def _options(self, schema: Mapping[str, Json], place: _Place) -> list[Option] | None:
+    def _options(self, schema: dict[str, Json], place: Place) -> list[Option] | None:
         """Return the values of a const, an enum, or a oneOf of consts; None for anything else."""
         if "const" in schema:
-            return [Option(_own_title(schema), schema["const"])]
+            return [Option(scalars.title_of(schema), schema["const"])]
         enum = schema.get("enum")
         if is_array(enum):
             return [Option("", value) for value in enum] if _is_listable(enum) else None
-        branches = self._branches(schema, place)
-        if not branches or not all("const" in branch for branch, _ in branches):
+        listed = schema.get("oneOf", schema.get("anyOf"))
+        if not is_array(listed) or not 0 < len(listed) <= _MAX_OPTIONS or "properties" in schema:
             return None
-        return [Option(_own_title(branch), branch["const"]) for branch, _ in branches]
+        found = [self._constant(branch, place) for branch in listed]
+        options = [option for option in found if option is not None]
+        return options if len(options) == len(listed) else None
 
-    def _branches(
-        self, schema: Mapping[str, Json], place: _Place
-    ) -> list[tuple[Mapping[str, Json], _Place]] | None:
-        """Return the resolved branches of a oneOf or anyOf, if a field can be made of them."""
-        listed = schema.get("anyOf", schema.get("oneOf"))
-        if not is_array(listed) or not 0 < len(listed) <= _MAX_OPTIONS:
+    def _constant(self, branch: Json, place: Place) -> Option | None:
+        if not is_object(branch) or not ("const" in branch or "$ref" in branch):
             return None
-        if "properties" in schema or ("anyOf" in schema and "oneOf" in schema):
+        try:
+            whole, _ = self._document.whole(branch, place)
+        except (UnresolvedError, ConflictError):
             return None
-        branches = [self._resolved(branch, place) for branch in listed]
-        found = [branch for branch in branches if branch is not None]
-        return found if len(found) == len(listed) else []
+        if isinstance(whole, Recursion) or "const" not in whole:
+            return None
+        return Option(scalars.title_of(whole), whole["const"])
 
-    def _union(
-        self,
-        schema: Mapping[str, Json],
-        branches: list[tuple[Mapping[str, Json], _Place]],
-        place: _Place,
-    ) -> Field:
-        """Return the field of T or null, of a decimal, or else a JSON field."""
-        about = _about(schema, place)
-        real = [branch for branch in branches if _kinds(branch[0]) != ["null"]]
-        nullable = place.nullable or len(real) < len(branches)
-        about["nullable"] = nullable
-        if len(real) == 2 and _is_decimal([branch for branch, _ in real]):
-            return DecimalField(**about, bounds=_bounds(_number_branch(real)))
-        if len(real) != 1 or len(branches) > 2:
+    def _union(self, schema: dict[str, Json], place: Place, about: dict[str, Any]) -> Field:
+        keyword = "anyOf" if "anyOf" in schema else "oneOf"
+        listed, base = schema[keyword], {k: v for k, v in schema.items() if k != keyword}
+        if not is_array(listed) or not 0 < len(listed) <= _MAX_OPTIONS or "oneOf" in base:
             return JsonField(**about, why="one of several kinds")
-        branch, at = real[0]
-        notes = {key: schema[key] for key in _NOTES if key in schema}
-        return self._kind({**branch, **notes}, replace(at, nullable=nullable))
+        if is_left_to_the_judge(listed):
+            return self._kind(base, place, nullable=about["nullable"])
+        narrow = _without_notes(base)
+        tag = narrow.pop("discriminator", None)
+        if narrow:
+            listed = [{"allOf": [branch, narrow]} for branch in listed]
+        return self._union_of(listed, place, about, tag)
 
-    # --- references ---
+    def _union_of(
+        self, listed: list[Json], place: Place, about: dict[str, Any], tag: Json
+    ) -> Field:
+        real = [branch for branch in listed if not self._is_null(branch, place)]
+        nullable = about["nullable"] or len(real) < len(listed)
+        about = {**about, "nullable": nullable}
+        wholes = [self._object_of(branch, place) for branch in real]
+        if len(real) == 2 and is_decimal(wholes):
+            number = next(each for each in wholes if kinds_of(each) == ["number"])
+            return DecimalField(**about, bounds=scalars.bounds(number))
+        if not real:
+            return choice([Option("", None)], {**about, "nullable": False}, {})
+        inner = replace(place, required=True)
+        if len(real) == 1:
+            return self._only(real[0], place, about)
+        name = tag.get("propertyName") if is_object(tag) else None
+        fields = [self.field(branch, inner) for branch in real]
+        titles = [scalars.title_of(each) for each in wholes]
+        branches = branches_of(fields, titles, name if isinstance(name, str) else None)
+        return UnionField(**about, branches=branches)
 
-    def _resolved(self, schema: Json, place: _Place) -> tuple[Mapping[str, Json], _Place] | None:
-        """Follow references and a lone allOf; None for what cannot be followed."""
-        for _ in range(_MAX_HOPS):
-            if not is_object(schema):
-                return None
-            reference, whole = schema.get("$ref"), schema.get("allOf")
-            if isinstance(reference, str):
-                if reference in place.refs or not _only_notes(schema, "$ref"):
-                    return None
-                place = replace(place, refs=place.refs | {reference})
-                target = self._target(reference)
-            elif is_array(whole) and len(whole) == 1 and _only_notes(schema, "allOf"):
-                target = whole[0]
-            else:
-                return schema, place
-            notes = {key: schema[key] for key in _NOTES if key in schema}
-            schema = {**target, **notes} if is_object(target) else target
-        return None
+    def _only(self, branch: Json, place: Place, about: dict[str, Any]) -> Field:
+        """Return the field of the one branch beside null, with what is said about the union."""
+        field = self.field(branch, place, nullable=about["nullable"])
+        said = {key: value for key, value in about.items() if value and key in _SAID}
+        if about["label"] == place.label:
+            said.pop("label")
+        return replace(field, **said)
 
-    def _target(self, reference: str) -> Json:
-        if reference == "#":
-            return self._document
-        if not reference.startswith("#/"):
-            return None
-        target = self._document
-        for part in reference[2:].split("/"):
-            name = _decoded(part)
-            if is_object(target) and name in target:
-                target = target[name]
-            elif is_array(target) and name.isdecimal() and int(name) < len(target):
-                target = target[int(name)]
-            else:
-                return None
-        return target
+    def _is_null(self, branch: Json, place: Place) -> bool:
+        whole = self._object_of(branch, place)
+        return kinds_of(whole) == ["null"] or ("const" in whole and whole["const"] is None)
 
-
-def _decoded(part: str) -> str:
-    from urllib.parse import unquote
-
-    return unquote(part).replace("~1", "/").replace("~0", "~")
-
-
-def _only_notes(schema: Mapping[str, Json], keyword: str) -> bool:
-    beside = schema.keys() - {keyword, "$defs", "definitions", "$schema", "$id", "$comment"}
-    return all(key in _NOTES or key.startswith(("x-", "ui:")) for key in beside)
+    def _object_of(self, branch: Json, place: Place) -> dict[str, Json]:
+        """Return a branch with its references followed; nothing for one that has to wait."""
+        try:
+            whole, _ = self._document.whole(branch, place)
+        except (UnresolvedError, ConflictError):
+            return {}
+        return {} if isinstance(whole, Recursion) else whole
 
 
-# --- what is said about a field ---------------------------------------------------------------
+_SAID = {"label", "description", "examples", "read_only", "deprecated", "widget"}
 
 
-def _about(schema: Json, place: _Place) -> dict[str, Any]:
-    notes: Mapping[str, Json] = schema if is_object(schema) else {}
-    examples = notes.get("examples")
-    return {
-        "pointer": pointer(place.path),
-        "label": _own_title(notes) or _readable(place.path),
-        "required": place.required,
-        "nullable": place.nullable,
-        "description": _string(notes.get("description")),
-        "examples": tuple(examples[:8]) if is_array(examples) else (),
-        "read_only": notes.get("readOnly") is True,
-        "deprecated": notes.get("deprecated") is True,
-    }
+def _why(notes: Mapping[str, Json], error: ValueError) -> str:
+    reference = notes.get("$ref")
+    if isinstance(reference, str) and not reference.startswith("#"):
+        return f"{reference} is not available here; anything"
+    return "what contradicts itself" if isinstance(error, ConflictError) else "JSON"
 
 
-def _string(value: Json) -> str:
-    return value if isinstance(value, str) else ""
+def _without_notes(schema: Mapping[str, Json]) -> dict[str, Json]:
+    return {key: value for key, value in schema.items() if not is_note(key)}
 
 
-def _own_title(schema: Mapping[str, Json]) -> str:
-    return _string(schema.get("title")).strip()
-
-
-def _readable(path: tuple[str, ...]) -> str:
-    if not path:
-        return "Answer"
-    words = path[-1].replace("_", " ").strip()
-    return words[:1].upper() + words[1:] if words else repr(path[-1])
+def _about(schema: Mapping[str, Json], place: Place, *, nullable: bool) -> dict[str, Any]:
+    return scalars.about(
+        schema, place.name, place.label, required=place.required, nullable=nullable
+    )
 
 
 def _with_default(field: Field, schema: Mapping[str, Json]) -> Field:
@@ -253,67 +357,6 @@ def _with_default(field: Field, schema: Mapping[str, Json]) -> Field:
     if "default" not in schema or not fits(field, schema["default"]):
         return field
     return replace(field, default=schema["default"])
-
-
-# --- kinds ------------------------------------------------------------------------------------
-
-
-def _kinds(schema: Mapping[str, Json]) -> list[str]:
-    kinds = schema.get("type")
-    if isinstance(kinds, str):
-        return [kinds]
-    return [kind for kind in kinds if isinstance(kind, str)] if is_array(kinds) else []
-
-
-def _integer(value: Json) -> int | None:
-    is_count = isinstance(value, int) and not isinstance(value, bool) and value >= 0
-    return value if is_count else None
-
-
-def _number(value: Json) -> int | float | None:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return value if is_number and value == value and abs(value) != float("inf") else None
-
-
-def _bounds(schema: Mapping[str, Json]) -> Bounds:
-    step = _number(schema.get("multipleOf"))
-    return Bounds(
-        minimum=_number(schema.get("minimum")),
-        maximum=_number(schema.get("maximum")),
-        above=_number(schema.get("exclusiveMinimum")),
-        below=_number(schema.get("exclusiveMaximum")),
-        step=step if step is not None and step > 0 else None,
-    )
-
-
-def _text(schema: Mapping[str, Json], about: dict[str, Any]) -> TextField:
-    longest = _integer(schema.get("maxLength"))
-    form = _string(schema.get("format")) or None
-    pattern = _string(schema.get("pattern")) or None
-    asked = schema.get("x-widget", schema.get("ui:widget")) == "textarea"
-    return TextField(
-        **about,
-        min_length=_integer(schema.get("minLength")) or 0,
-        max_length=longest,
-        pattern=pattern,
-        pattern_is_checked=pattern is None or pattern_works(pattern),
-        format=form,
-        multiline=asked or form in _LONG_FORMATS or (longest or 0) > _LONG_TEXT,
-        secret=form == "password" or schema.get("writeOnly") is True,
-    )
-
-
-def _is_decimal(branches: list[Mapping[str, Json]]) -> bool:
-    """Whether two branches are what pydantic makes of a Decimal: a number, or its text."""
-    if {kind for branch in branches for kind in _kinds(branch)} != {"number", "string"}:
-        return False
-    text = next(branch for branch in branches if _kinds(branch) == ["string"])
-    pattern = _string(text.get("pattern"))
-    return text.get("format") == "decimal" or pattern.startswith("^(?!^[-+.]*$)[+-]?0*")
-
-
-def _number_branch(branches: list[tuple[Mapping[str, Json], _Place]]) -> Mapping[str, Json]:
-    return next(branch for branch, _ in branches if _kinds(branch) == ["number"])
 
 
 def _is_listable(values: list[Json]) -> bool:

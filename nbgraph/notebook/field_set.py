@@ -10,6 +10,7 @@ import ipywidgets
 from nbgraph.core.answers import UNSET
 from nbgraph.core.json_values import Json, NotJsonError, to_json
 from nbgraph.forms import (
+    MASK,
     Field,
     JsonField,
     Misfit,
@@ -17,15 +18,23 @@ from nbgraph.forms import (
     Reading,
     answer_of,
     inputs_of,
+    prefilled,
+    replaced,
+    secret_places,
     summary,
     untouched,
+    with_examples,
 )
-from nbgraph.notebook.editors import Editor, ObjectEditor, edit
+from nbgraph.notebook.editor import Editor, Making
+from nbgraph.notebook.editors import edit
+from nbgraph.notebook.object_editor import ObjectEditor
 
-__all__ = ["WHOLE", "FieldSet"]
+__all__ = ["WHOLE", "FieldSet", "Widgets", "error_line"]
 
 WHOLE = "whole"
 """The place of the text that is the whole answer; no JSON Pointer, so no field's place."""
+
+Widgets = Mapping[str, Callable[[Field], Any]]
 
 
 class FieldSet:
@@ -33,20 +42,30 @@ class FieldSet:
 
     A *place* is where an error is shown: the pointer of a field, or `WHOLE`.
 
-    Attributes
+    Parameters
     ----------
-    editors : dict of str to Editor
-        By the pointer of their field.
+    changed : callable
+        Is told the place of a person's change.
+    focus : callable
+        Moves the focus to the field with a class.
     """
 
-    def __init__(self, field: Field, changed: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        field: Field,
+        changed: Callable[[str], None],
+        focus: Callable[[str], None],
+        widgets: Widgets,
+    ) -> None:
         self._field = field
         self._tell = changed
-        self._root = edit(field, self._changed)
-        self._whole = edit(JsonField(label="Answer", why="the whole answer"), self._whole_changed)
+        making = Making(edit, self._changed, lambda editor: focus(_named(editor)), widgets)
+        self._root = edit(field, making)
+        whole = JsonField(label="Answer", why="the whole answer")
+        self._whole = edit(whole, Making(edit, self._whole_changed, making.focus, {}))
         self._as_json = False
+        self._secrets: dict[str, Json] = {}
         self._whole.box.layout.display = "none"
-        self.editors = {editor.field.pointer: editor for editor in _all(self._root)}
         self._put(untouched(field))
 
     @property
@@ -56,16 +75,41 @@ class FieldSet:
 
     @property
     def _inputs_box(self) -> Any:
-        return self._root.grid if isinstance(self._root, ObjectEditor) else self._root.box
+        """Return the fields; those of an object without its heading, while that has no error."""
+        if isinstance(self._root, ObjectEditor):
+            self._root.bare()
+        return self._root.box
+
+    @property
+    def places(self) -> dict[str, Editor]:
+        """The editors by the pointer of their field, in the order of the form."""
+        return dict(_all("", self._root))
 
     # --- the answer ---------------------------------------------------------------------------
 
     def reading(self) -> Reading:
         """Return the answer that stands there."""
-        if self._as_json:
-            return answer_of(self._whole.field, {"": self._whole.raw})
-        inputs = {pointer: editor.raw for pointer, editor in self.editors.items()}
-        return answer_of(self._field, inputs)
+        if not self._as_json:
+            return answer_of(self._field, self._root.raw)
+        reading = answer_of(self._whole.field, self._whole.raw)
+        back = {at: _unmasked(secret) for at, secret in self._secrets.items()}
+        value, partial = replaced(reading.value, back), replaced(reading.partial, back)
+        return Reading(value, partial, reading.errors, reading.missing)
+
+    def without_secrets(self, stand_in: Callable[[Json], Any]) -> Any:
+        """Return the answer with something else in place of its secrets; UNSET for none."""
+        reading = self.reading()
+        raw = inputs_of(self._field, reading.value) if self._as_json else self._root.raw
+        return replaced(reading.value, dict.fromkeys(secret_places(self._field, raw), stand_in))
+
+    def forget_secrets(self) -> None:
+        """Take secrets off the page, whose widgets a notebook may be saved with."""
+        for _, editor in _all("", self._root):
+            editor.forget_secret()
+
+    def fill_example(self) -> None:
+        """Put the schema's examples into what nobody has touched."""
+        self._put(with_examples(self._field, self._root.raw))
 
     def fill(self, value: Any) -> None:
         """Put an answer in, whatever it is; UNSET leaves what the schema declares."""
@@ -73,45 +117,68 @@ class FieldSet:
             self._put(untouched(self._field))
             return
         try:
-            inputs = inputs_of(self._field, to_json(value, where="the value"))
+            raw = inputs_of(self._field, to_json(value, where="the value"))
         except NotJsonError:
-            inputs = {**untouched(self._field), self._field.pointer: Misfit(value)}
-        self._put(inputs)
+            raw = Misfit(value)
+        self._put(raw)
 
-    def _put(self, inputs: Mapping[str, Raw]) -> None:
-        for pointer, editor in self.editors.items():
-            editor.show(inputs.get(pointer, UNSET))
+    def prefill(self, value: Any) -> None:
+        """Put parts of an answer in, where they fit; the rest stays untouched."""
+        given = to_json(value, where="the initial value")
+        self._put(prefilled(self._field, self._root.raw, given))
+
+    def _put(self, raw: Raw) -> None:
+        self._root.show(raw)
         self.lock(locked=False)
 
     def lock(self, *, locked: bool) -> None:
         """Let nobody change anything, or again what is not read-only."""
-        for editor in (*self.editors.values(), self._whole):
-            is_fixed = editor.field.read_only and editor.raw is not UNSET
-            editor.lock(locked=locked or is_fixed)
+        _lock(self._root, locked=locked)
+        self._whole.lock(locked=locked)
 
     # --- changes ------------------------------------------------------------------------------
 
-    def _changed(self, pointer: str) -> None:
-        for above, editor in self.editors.items():
-            if isinstance(editor.raw, Misfit) and pointer.startswith(f"{above}/"):
-                editor.show(UNSET)
-        self._tell(pointer)
+    def _changed(self, editor: Editor) -> None:
+        editor.visited = True
+        places = self.places
+        self._tell(next((at for at, each in places.items() if each is editor), ""))
 
-    def _whole_changed(self, _: str) -> None:
+    def _whole_changed(self, editor: Editor) -> None:
+        editor.visited = True
         self._tell(WHOLE)
+
+    def visit(self, *, visited: bool) -> None:
+        """Note that a person has been everywhere, or nowhere."""
+        for _, editor in _all("", self._root):
+            editor.visited = visited
+        self._whole.visited = visited
 
     def switch(self, *, as_json: bool) -> bool:
         """Change to the other way of answering; return False if the text is no JSON."""
         if as_json is self._as_json:
             return True
         if as_json:
-            self._whole.show(inputs_of(self._whole.field, self.reading().partial)[""])
+            self._whole.show(inputs_of(self._whole.field, self._masked()))
         elif not self._take_json():
             return False
         self._as_json = as_json
         self._inputs_box.layout.display = "none" if as_json else None
         self._whole.box.layout.display = None if as_json else "none"
         return True
+
+    def _masked(self) -> Json:
+        """Return the answer as far as it is there, its secrets put aside."""
+        value = self.reading().partial
+        self._secrets = {}
+
+        def mask(at: str) -> Callable[[Json], Json]:
+            def put_aside(secret: Json) -> Json:
+                self._secrets[at] = secret
+                return MASK
+
+            return put_aside
+
+        return replaced(value, {at: mask(at) for at in secret_places(self._field, self._root.raw)})
 
     def _take_json(self) -> bool:
         reading = self.reading()
@@ -126,41 +193,62 @@ class FieldSet:
     def placed(self, problems: Mapping[str, Json]) -> dict[str, str]:
         """Return problems by JSON Pointer as one a place; what is inside a place says where."""
         found: dict[str, str] = {}
+        places = self.places
         for pointer, problem in problems.items():
-            place = WHOLE if self._as_json else self._nearest(pointer)
+            place = WHOLE if self._as_json else _nearest(pointer, places)
             inside = pointer[1:] if self._as_json else pointer[len(place) + 1 :]
             found.setdefault(place, f"{inside}: {problem}" if inside else str(problem))
         return found
 
-    def _nearest(self, pointer: str) -> str:
-        while pointer and pointer not in self.editors:
-            pointer = pointer.rpartition("/")[0]
-        return pointer
+    def show_errors(self, errors: Mapping[str, str], given: Mapping[str, str]) -> None:
+        """Show the errors of the fields a person has been to, and all that are given."""
+        places = self.places
+        for at, editor in _all("", self._root):
+            is_shown = (editor.visited or at in given) and places[at] is editor
+            editor.show_error(errors.get(at) if is_shown else None)
+        is_shown = self._whole.visited or WHOLE in given
+        self._whole.show_error(errors.get(WHOLE) if is_shown else None)
 
-    def show_errors(self, errors: Mapping[str, str]) -> None:
-        """Show an error a place, and none elsewhere."""
-        for pointer, editor in self.editors.items():
-            editor.show_error(errors.get(pointer))
-        self._whole.show_error(errors.get(WHOLE))
+    def in_order(self, errors: Mapping[str, str]) -> list[tuple[str, Editor]]:
+        """Return the places of errors in the order of the form."""
+        every = [*self.places.items(), (WHOLE, self._whole)]
+        return [(place, editor) for place, editor in every if place in errors]
 
-    def line(self, place: str, problem: str) -> str:
-        """Return a problem as a line of the summary."""
-        editor = self._at(place)
-        return summary(editor.field, problem, editor.raw)
-
-    def named(self, place: str) -> str:
+    def focus_class(self, place: str) -> str:
         """Return a class that only the field at this place wears."""
-        editor = self._at(place)
-        name = f"nbgraph-{editor.box.model_id}"
-        editor.box.add_class(name)
-        return name
-
-    def _at(self, place: str) -> Editor:
-        return self._whole if place == WHOLE else self.editors[place]
+        editor = self._whole if place == WHOLE else self.places[place]
+        return _named(editor)
 
 
-def _all(editor: Editor) -> Iterator[Editor]:
-    yield editor
-    if isinstance(editor, ObjectEditor):
-        for inner in editor.editors:
-            yield from _all(inner)
+def _unmasked(secret: Json) -> Callable[[Json], Json]:
+    return lambda shown: secret if shown == MASK else shown
+
+
+def error_line(editor: Editor, problem: str) -> str:
+    """Return a problem as a line of the summary."""
+    return summary(editor.field, problem, editor.raw)
+
+
+def _named(editor: Editor) -> str:
+    name = f"nbgraph-{editor.box.model_id}"
+    editor.box.add_class(name)
+    return name
+
+
+def _nearest(pointer: str, places: Mapping[str, Editor]) -> str:
+    while pointer and pointer not in places:
+        pointer = pointer.rpartition("/")[0]
+    return pointer
+
+
+def _all(at: str, editor: Editor) -> Iterator[tuple[str, Editor]]:
+    yield at, editor
+    for below, inner in editor.parts():
+        yield from _all(f"{at}{below}", inner)
+
+
+def _lock(editor: Editor, *, locked: bool) -> None:
+    locked = locked or (editor.field.read_only and editor.raw is not UNSET)
+    editor.lock(locked=locked)
+    for _, inner in editor.parts():
+        _lock(inner, locked=locked)

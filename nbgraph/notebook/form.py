@@ -17,8 +17,8 @@ from nbgraph.core.answers import UNSET, Unset, judge, problems_of, publish, to_j
 from nbgraph.core.events import Interrupt
 from nbgraph.core.json_values import Json, NotJsonError
 from nbgraph.errors import AnswerError, ResumeError
-from nbgraph.forms import Field, JsonField, Reading, TextField, answer_rows, read
-from nbgraph.notebook.field_set import WHOLE, FieldSet
+from nbgraph.forms import Field, JsonField, Reading, TextField, answer_rows, has_examples, read
+from nbgraph.notebook.field_set import FieldSet, Widgets, error_line
 from nbgraph.notebook.form_view import (
     Actions,
     Head,
@@ -60,6 +60,11 @@ class Form(ipywidgets.VBox):
         What is filled in at first; default is what the schema declares, and nothing else.
     message : str, optional
         The question in words.
+    initial : JSON, optional
+        Parts of an answer to fill in at first; the rest stays as the schema declares.
+    widgets : dict of str to callable, optional
+        Controls of your own by JSON Pointer, where `*` is any entry of a list or map: each is
+        called with the field and returns a widget whose `value` is the field's JSON.
 
     Examples
     --------
@@ -77,9 +82,12 @@ class Form(ipywidgets.VBox):
         value: Any = UNSET,
         message: str | None = None,
         *,
+        initial: Any = UNSET,
+        widgets: Widgets | None = None,
         _asked: _Asked | None = None,
     ) -> None:
         super().__init__()
+        self._widgets: Widgets = widgets or {}
         self._asked = _asked or _Asked(
             _field(publish(schema_or_type)),
             lambda answer: problems_of(schema_or_type, answer),
@@ -88,9 +96,10 @@ class Form(ipywidgets.VBox):
         self._callbacks: list[Callback] = []
         self._lock = threading.Lock()
         self._busy = self._sent = self._told = False
-        self._visited: set[str] = set()
         self._given: dict[str, str] = {}
         self._build(alone=_asked is None)
+        if not isinstance(initial, Unset):
+            self._fields.prefill(initial)
         self._last: Json | Unset = self.value
         if not isinstance(value, Unset):
             self.value = value
@@ -141,13 +150,14 @@ class Form(ipywidgets.VBox):
 
     def _build(self, *, alone: bool) -> None:
         asked, interrupt = self._asked, self._asked.interrupt
-        self._fields = FieldSet(asked.field, self._changed)
+        self._page: Keys | None = Keys() if alone else None
+        self._fields = FieldSet(asked.field, self._changed, self._focus_on, self._widgets)
         self._summary = Summary()
-        self._actions = Actions(asked.submit, self.submit, self._show_code, self._switch)
+        example = self._fill_example if has_examples(asked.field) else None
+        self._actions = Actions(asked.submit, self.submit, self._show_code, self._switch, example)
         if isinstance(asked.field, JsonField):
             self._actions.without_switch()
         self._head = Head(interrupt) if interrupt else None
-        self._page: Keys | None = Keys() if alone else None
         self._box: ipywidgets.VBox = self._framed(self._page) if self._page else self
         self._box.children = tuple(self._parts())
         self._box.add_class("nbgraph-form")
@@ -193,7 +203,7 @@ class Form(ipywidgets.VBox):
     def value(self, value: Any) -> None:
         self._actions.set_mode(as_json=False)
         self._fields.fill(value)
-        self._visited = set[str]() if value is UNSET else set(self._fields.editors)
+        self._fields.visit(visited=value is not UNSET)
         self._given = {}
         self._after_change()
 
@@ -214,8 +224,8 @@ class Form(ipywidgets.VBox):
         return {**judged, **found}
 
     def code(self) -> str:
-        """Return the answer as a Python expression."""
-        value = self.value
+        """Return the answer as a Python expression; secrets are asked for by `getpass`."""
+        value = self._fields.without_secrets(_AskedFor)
         return "UNSET" if value is UNSET else pprint.pformat(value, sort_dicts=False, width=88)
 
     # --- submitting ---------------------------------------------------------------------------
@@ -255,7 +265,7 @@ class Form(ipywidgets.VBox):
         reading = self._fields.reading()
         self._given = {}
         if self._errors(reading):
-            self._visited |= {*self._fields.editors, WHOLE}
+            self._fields.visit(visited=True)
             self._told = True
             self._refresh()
             return False
@@ -270,6 +280,7 @@ class Form(ipywidgets.VBox):
             return False
         self._sent = True
         self._summary.hide()
+        self._fields.forget_secrets()
         self._fields.lock(locked=self._asked.interrupt is not None)
         self._actions.hold(held=True, why="Sent")
         return True
@@ -278,7 +289,6 @@ class Form(ipywidgets.VBox):
 
     def _changed(self, place: str) -> None:
         """Take note of a person's change: the field has been left."""
-        self._visited.add(place)
         self._given.pop(place, None)
         self._after_change()
 
@@ -289,6 +299,10 @@ class Form(ipywidgets.VBox):
         old, self._last = self._last, self.value
         change = Bunch(name="value", old=old, new=self._last, owner=self, type="change")
         self.notify_change(change)
+
+    def _fill_example(self) -> None:
+        self._fields.fill_example()
+        self._after_change()
 
     def _switch(self, as_json: bool) -> None:
         if self._fields.switch(as_json=as_json):
@@ -306,23 +320,24 @@ class Form(ipywidgets.VBox):
 
     def _refresh(self) -> None:
         errors = {**self._given, **self._fields.placed(self.errors)}
-        visible = self._visited | self._given.keys()
-        self._fields.show_errors({at: text for at, text in errors.items() if at in visible})
+        self._fields.show_errors(errors, self._given)
         if not (self._told and errors):
             self._summary.hide()
             return
-        order = [place for place in (*self._fields.editors, WHOLE) if place in errors]
-        lines = [(self._fields.line(at, errors[at]), self._focus(at)) for at in order]
+        lines = [
+            (error_line(editor, errors[place]), self._focus(place))
+            for place, editor in self._fields.in_order(errors)
+        ]
         many = "1 answer is" if len(lines) == 1 else f"{len(lines)} answers are"
         self._summary.show(f"{many} missing or not right", lines)
         serve_while_busy(self._summary.box)
 
     def _focus(self, place: str) -> Callable[[], None]:
-        def focus() -> None:
-            if self._page:
-                self._page.focus_on(self._fields.named(place))
+        return lambda: self._focus_on(self._fields.focus_class(place))
 
-        return focus
+    def _focus_on(self, css_class: str) -> None:
+        if self._page:
+            self._page.focus_on(css_class)
 
     def _show_code(self) -> None:
         code, interrupt = self.code(), self._asked.interrupt
@@ -348,6 +363,16 @@ class Form(ipywidgets.VBox):
         super().close()
         for part in inner:
             part.close()
+
+
+class _AskedFor:
+    """Stands for a secret in code."""
+
+    def __init__(self, _: Json) -> None:
+        """Forget the secret."""
+
+    def __repr__(self) -> str:
+        return "getpass()"
 
 
 def _within(widget: Any) -> Iterator[ipywidgets.Widget]:

@@ -122,11 +122,20 @@ class Summary:
             widget.close()
 
 
+def _example(press: Press) -> ipywidgets.Button:
+    return button("Fill example", press, "nbgraph-example", "quiet")
+
+
 class Actions:
     """Submit, copy as code, and the switch between form and JSON."""
 
     def __init__(
-        self, text: str, submit: Press, copy: Press, switch: Callable[[bool], object]
+        self,
+        text: str,
+        submit: Press,
+        copy: Press,
+        switch: Callable[[bool], object],
+        example: Press | None,
     ) -> None:
         self.submit = button(text, submit, "nbgraph-submit", "primary")
         self._said = label("", "nbgraph-2nd", "nbgraph-small")
@@ -138,6 +147,7 @@ class Actions:
             (
                 self.submit,
                 button("Copy as code", copy, "nbgraph-copy", "quiet"),
+                *(() if example is None else (_example(example),)),
                 label("", "nbgraph-push"),
                 self._said,
                 self._mode,

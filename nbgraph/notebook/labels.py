@@ -7,6 +7,8 @@ are not touched (all measured in JupyterLab 4.6).
 
 from __future__ import annotations
 
+import re
+
 import ipywidgets
 
 from nbgraph.drawing.labels import reveal
@@ -15,6 +17,7 @@ from nbgraph.forms import Field
 __all__ = ["described", "escaped", "label", "set_text", "visible"]
 
 _NO_MATH = "mathjax_ignore"
+_MATH = re.compile(r"\$.*\$|\\[\\$(\[]|\\begin|\\(eq)?ref", re.DOTALL)
 
 
 def visible(text: str) -> str:
@@ -37,8 +40,13 @@ def set_text(shown: ipywidgets.Label, text: str) -> None:
 
 
 def escaped(text: str) -> str:
-    """Return text for the description of an input, where MathJax would read mathematics."""
-    return visible(text).replace("\\", "\\\\").replace("$", "\\$")
+    """Return text for the description of an input.
+
+    Where MathJax would read mathematics it is escaped; other text stays, since a front end without
+    MathJax shows what is escaped.
+    """
+    shown = visible(text)
+    return shown.replace("\\", "\\\\").replace("$", "\\$") if _MATH.search(shown) else shown
 
 
 def described(field: Field, *, starred: bool = True, escaped: bool = True) -> str:

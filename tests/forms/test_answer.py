@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from nbgraph.core.answers import UNSET, problems_of
 from nbgraph.core.json_values import Json
-from nbgraph.forms import Given, Misfit, answer_of, inputs_of, read, untouched
+from nbgraph.forms import Misfit, Parts, answer_of, inputs_of, read, untouched
 
 
 @pytest.mark.parametrize(
@@ -30,11 +31,14 @@ from nbgraph.forms import Given, Misfit, answer_of, inputs_of, read, untouched
         ({"enum": [1, True]}, 0, 1),
         ({"enum": [1, True]}, 1, True),
         ({"type": "array"}, "[1, 2.0, null]", [1, 2.0, None]),
+        ({"type": "string", "format": "duration"}, "1h 30m", "PT1H30M"),
+        ({"type": "string", "format": "duration"}, "2 days, 5 min", "P2DT5M"),
+        ({"type": "string", "format": "duration"}, "PT90M", "PT90M"),
         ({"anyOf": [{"type": "number"}, {"type": "string", "format": "decimal"}]}, "1.50", "1.50"),
     ],
 )
 def test_input_becomes_a_value_of_its_type(schema: Any, typed: Any, value: Any) -> None:
-    reading = answer_of(read(schema), {"": typed})
+    reading = answer_of(read(schema), typed)
     assert (reading.errors, reading.value, type(reading.value)) == ({}, value, type(value))
 
 
@@ -57,7 +61,7 @@ def test_input_becomes_a_value_of_its_type(schema: Any, typed: Any, value: Any) 
     ],
 )
 def test_input_that_cannot_be_read_stays_as_typed(schema: Any, typed: str, error: str) -> None:
-    reading = answer_of(read(schema), {"": typed})
+    reading = answer_of(read(schema), typed)
     assert (reading.value, reading.errors) == (typed, {"": error})
 
 
@@ -76,7 +80,7 @@ def test_input_that_cannot_be_read_stays_as_typed(schema: Any, typed: str, error
     ],
 )
 def test_a_value_out_of_bounds_is_kept_and_told(schema: Any, typed: str, error: str) -> None:
-    reading = answer_of(read(schema), {"": typed})
+    reading = answer_of(read(schema), typed)
     assert reading.errors == {"": error}
     assert reading.value is not UNSET
 
@@ -98,13 +102,21 @@ ADDRESS = {
 }
 
 
+def typed_in(field: Any, raw: Any, *path: str, text: Any) -> Any:
+    """Return the inputs of an object with other text in one of them."""
+    name, *rest = path
+    inner = next(each for each in field.fields if each.name == name)
+    below = typed_in(inner, raw.fields[name], *rest, text=text) if rest else text
+    return replace(raw, fields={**raw.fields, name: below})
+
+
 def test_an_optional_object_is_there_when_something_is_filled_in() -> None:
     field = read(ADDRESS)
-    inputs = {**untouched(field), "/street": "Main St"}
+    inputs = typed_in(field, untouched(field), "street", text="Main St")
     assert answer_of(field, inputs).value == {"street": "Main St"}
-    reading = answer_of(field, {**inputs, "/geo/exact": False})
+    reading = answer_of(field, typed_in(field, inputs, "geo", "exact", text=False))
     assert (reading.value, reading.errors) == (UNSET, {"/geo/lat": "Fill this in"})
-    assert answer_of(field, {**inputs, "/geo/lat": "1"}).value == {
+    assert answer_of(field, typed_in(field, inputs, "geo", "lat", text="1")).value == {
         "street": "Main St",
         "geo": {"lat": 1, "exact": True},
     }
@@ -119,8 +131,27 @@ def test_null_absent_and_empty_are_told_apart() -> None:
 def test_fields_that_the_schema_does_not_name_are_kept() -> None:
     field = read({"type": "object", "properties": {"a": {"type": "integer"}}})
     value = {"a": 1, "more": [1]}
-    assert inputs_of(field, value)[""] == Given({"more": [1]})
-    assert answer_of(field, inputs_of(field, value)).value == value
+    raw = inputs_of(field, value)
+    assert isinstance(raw, Parts)
+    assert raw.others == {"more": [1]}
+    assert answer_of(field, raw).value == value
+
+
+def test_what_an_answer_lacks_is_not_filled_in() -> None:
+    schema = {
+        "type": "object",
+        "required": ["version", "options"],
+        "properties": {
+            "version": {"const": 2},
+            "options": {"type": "object", "properties": {"a": {"type": "integer", "default": 1}}},
+        },
+    }
+    field = read(schema)
+    assert answer_of(field, untouched(field)).value == {"version": 2, "options": {"a": 1}}
+    assert answer_of(field, inputs_of(field, {})).errors == {
+        "/version": "Fill this in",
+        "/options": "Fill this in",
+    }
 
 
 @pytest.mark.parametrize(
@@ -138,7 +169,7 @@ def test_fields_that_the_schema_does_not_name_are_kept() -> None:
 def test_a_value_that_its_field_cannot_show_is_kept_as_it_is(schema: Any, value: Any) -> None:
     field = read(schema)
     inputs = inputs_of(field, value)
-    assert inputs[""] == Misfit(value)
+    assert inputs == Misfit(value)
     reading = answer_of(field, inputs)
     assert (reading.value, type(reading.value)) == (value, type(value))
 

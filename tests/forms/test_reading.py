@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from typing import Annotated, Any, Literal
@@ -14,19 +15,31 @@ from nbgraph.core.answers import UNSET, publish
 from nbgraph.forms import (
     BooleanField,
     Bounds,
+    Branch,
     ChoiceField,
     ConstField,
     DecimalField,
     IntegerField,
     JsonField,
+    LaterField,
+    ListField,
+    MapField,
     NumberField,
     ObjectField,
     Option,
+    Parts,
+    Picked,
     TextField,
+    TupleField,
+    UnionField,
+    added,
     answer_of,
     fields_of,
     hint,
+    inputs_of,
     read,
+    settled,
+    shown_fields,
     untouched,
 )
 
@@ -38,6 +51,12 @@ class Geo(BaseModel):
 class Linked(BaseModel):
     value: int
     next: Linked | None = None
+
+
+KEY = TextField(label="Key", required=False)
+UNION = UnionField(
+    branches=(Branch("number", NumberField()), Branch("text", TextField())),
+)
 
 
 @pytest.mark.parametrize(
@@ -60,13 +79,25 @@ class Linked(BaseModel):
         (Annotated[float, Info(gt=0)], NumberField(bounds=Bounds(above=0))),
         (Annotated[Decimal, Info(le=5)], DecimalField(bounds=Bounds(maximum=5))),
         (Decimal | None, DecimalField(nullable=True)),
-        (float | str, JsonField(why="one of several kinds")),
-        (list[int], JsonField(why="array")),
-        (dict[str, int], JsonField(why="an object")),
+        (float | str, UNION),
+        (float | str | None, replace(UNION, nullable=True)),
+        (list[int], ListField(item=IntegerField())),
+        (set[str] | None, ListField(item=TextField(), unique=True, nullable=True)),
+        (
+            Annotated[list[bool], Info(min_length=1, max_length=3)],
+            ListField(item=BooleanField(), min_items=1, max_items=3),
+        ),
+        (
+            tuple[int, str],
+            TupleField(items=(IntegerField(label="1"), TextField(label="2"))),
+        ),
+        (dict[str, int], MapField(key=KEY, value=IntegerField())),
+        (dict[str, Any], JsonField(why="an object")),
+        (list[Any], JsonField(why="a list")),
         (Any, JsonField(why="anything")),
         (
             Geo,
-            ObjectField(label="Geo", fields=(NumberField(pointer="/lat", label="Lat"),)),
+            ObjectField(label="Geo", fields=(NumberField(name="lat", label="Lat"),)),
         ),
     ],
 )
@@ -133,7 +164,12 @@ def test_a_pattern_that_is_not_checked_says_so() -> None:
             {"type": "string", "readOnly": True, "deprecated": True},
             "set by the program, no longer used",
         ),
-        ({"type": "array"}, "array, written as JSON"),
+        ({"type": "array"}, "a list, written as JSON"),
+        ({"type": "array", "items": {"type": "integer"}, "maxItems": 3}, "each a whole number"),
+        (
+            {"type": "array", "items": {"type": "string"}, "minItems": 1, "uniqueItems": True},
+            "1 or more, each only once",
+        ),
     ],
 )
 def test_a_hint_says_what_fits(schema: Any, text: str) -> None:
@@ -151,18 +187,21 @@ def test_a_part_without_a_field_does_not_take_the_rest_with_it() -> None:
             "never": False,
         },
     }
-    kinds = [(each.pointer, type(each)) for each in fields_of(read(schema))]
+    kinds = [(each.name, type(each)) for each in fields_of(read(schema))]
     assert kinds == [
         ("", ObjectField),
-        ("/name", TextField),
-        ("/tags", JsonField),
-        ("/any", JsonField),
+        ("name", TextField),
+        ("tags", JsonField),
+        ("any", JsonField),
     ]
 
 
-def test_a_recursive_type_ends_in_a_json_field() -> None:
-    kinds = [(each.pointer, type(each)) for each in fields_of(read(publish(Linked)))]
-    assert kinds == [("", ObjectField), ("/value", IntegerField), ("/next", JsonField)]
+def test_a_recursive_type_is_read_when_it_is_opened() -> None:
+    field = read(publish(Linked))
+    kinds = [(each.name, type(each)) for each in fields_of(field)]
+    assert kinds == [("", ObjectField), ("value", IntegerField), ("next", LaterField)]
+    value = {"value": 1, "next": {"value": 2, "next": {"value": 3, "next": None}}}
+    assert answer_of(field, inputs_of(field, value)).value == value
 
 
 def _deep() -> dict[str, Any]:
@@ -237,3 +276,169 @@ def test_an_untouched_form_invents_nothing() -> None:
         "/size": "Choose one",
         "/name": "Fill this in",
     }
+
+
+# --- objects that are not only their properties -----------------------------------------------
+
+
+def names_shown(field: Any, value: Any) -> list[str]:
+    return [each.name for each in shown_fields(field, inputs_of(field, value)).fields]
+
+
+def test_what_all_of_says_is_merged() -> None:
+    schema = {
+        "allOf": [
+            {"properties": {"a": {"type": "integer", "minimum": 1}}, "required": ["a"]},
+            {"properties": {"a": {"maximum": 9}, "b": {"type": "string"}}},
+        ]
+    }
+    assert read(schema) == ObjectField(
+        fields=(
+            IntegerField(name="a", label="A", bounds=Bounds(minimum=1, maximum=9)),
+            TextField(name="b", label="B", required=False),
+        )
+    )
+
+
+def test_what_contradicts_itself_is_json() -> None:
+    schema = {"properties": {"a": {"allOf": [{"type": "string"}, {"type": "integer"}]}, "b": {}}}
+    kinds = [type(each) for each in fields_of(read(schema))]
+    assert kinds == [ObjectField, JsonField, JsonField]
+
+
+def test_beside_a_reference_the_siblings_win() -> None:
+    schema = {
+        "$defs": {"n": {"type": "integer", "title": "N", "minimum": 0}},
+        "$ref": "#/$defs/n",
+        "title": "Mine",
+        "maximum": 5,
+    }
+    assert read(schema) == IntegerField(label="Mine", bounds=Bounds(minimum=0, maximum=5))
+
+
+CAT = {"title": "Cat", "properties": {"kind": {"const": "cat"}, "lives": {"type": "integer"}}}
+DOG = {"title": "Dog", "properties": {"kind": {"const": "dog"}, "name": {"type": "string"}}}
+
+
+def test_the_tag_of_a_union_is_hidden_and_filled_in() -> None:
+    field = read({"oneOf": [CAT, DOG], "discriminator": {"propertyName": "kind"}})
+    assert isinstance(field, UnionField)
+    assert [branch.label for branch in field.branches] == ["Cat", "Dog"]
+    tags = [branch.field.fields[0] for branch in field.branches]  # type: ignore[union-attr]
+    assert [(tag.hidden, tag.value) for tag in tags] == [(True, "cat"), (True, "dog")]
+    assert answer_of(field, Picked(1, added(field.branches[1].field))).value == {"kind": "dog"}
+
+
+@pytest.mark.parametrize(
+    ("value", "index"),
+    [
+        ({"kind": "dog"}, 1),
+        ({"kind": "cat", "name": "x"}, 0),
+        ({"name": "x"}, 1),
+        ({"lives": 3}, 0),
+    ],
+)
+def test_the_branch_of_a_value_is_the_one_it_fits_best(value: Any, index: int) -> None:
+    raw = inputs_of(read({"oneOf": [CAT, DOG]}), value)
+    assert isinstance(raw, Picked)
+    assert raw.index == index
+
+
+def test_branches_that_only_require_are_left_to_the_judge() -> None:
+    schema = {
+        "properties": {"a": {"type": "string"}, "b": {"type": "string"}},
+        "anyOf": [{"required": ["a"]}, {"required": ["b"]}],
+    }
+    assert isinstance(read(schema), ObjectField)
+
+
+def test_an_object_beside_a_union_is_part_of_each_branch() -> None:
+    field = read({"properties": {"id": {"type": "string"}}, "oneOf": [CAT, DOG]})
+    assert isinstance(field, UnionField)
+    assert [each.name for each in field.branches[0].field.fields] == ["kind", "lives", "id"]  # type: ignore[union-attr]
+
+
+SHIPPING = {
+    "type": "object",
+    "required": ["way"],
+    "properties": {"way": {"enum": ["post", "pick up"]}, "card": {"type": "string"}},
+    "if": {"properties": {"way": {"const": "post"}}},
+    "then": {"properties": {"street": {"type": "string"}}, "required": ["street"]},
+    "else": {"properties": {"shop": {"enum": ["north", "south"]}}},
+    "dependentRequired": {"card": ["holder"]},
+    "dependentSchemas": {"card": {"properties": {"holder": {"type": "string"}}}},
+}
+
+
+@pytest.mark.parametrize(
+    ("value", "names"),
+    [
+        ({}, ["way", "card"]),
+        ({"way": "post"}, ["way", "card", "street"]),
+        ({"way": "pick up"}, ["way", "card", "shop"]),
+        ({"way": "pick up", "card": "4242"}, ["way", "card", "shop", "holder"]),
+    ],
+)
+def test_fields_depend_on_the_answer(value: Any, names: list[str]) -> None:
+    assert names_shown(read(SHIPPING), value) == names
+
+
+def test_what_is_hidden_is_not_sent() -> None:
+    field = read(SHIPPING)
+    raw = inputs_of(field, {"way": "post", "street": "Main St"})
+    assert isinstance(raw, Parts)
+    turned = settled(field, replace(raw, fields={**raw.fields, "way": 1}))
+    assert answer_of(field, turned).value == {"way": "pick up"}
+
+
+def test_a_choice_that_changes_its_options_is_emptied() -> None:
+    cities = {"north": ["Kiel", "Bremen"], "south": ["Ulm", "Bremen"]}
+    schema = {
+        "properties": {"region": {"enum": list(cities)}},
+        "required": ["region"],
+        "allOf": [
+            {
+                "if": {"properties": {"region": {"const": region}}},
+                "then": {"properties": {"city": {"enum": names}}, "required": ["city"]},
+            }
+            for region, names in cities.items()
+        ],
+    }
+    field = read(schema)
+    raw = inputs_of(field, {"region": "north", "city": "Kiel"})
+    assert isinstance(raw, Parts)
+    turned = settled(field, replace(raw, fields={**raw.fields, "region": 1}))
+    assert answer_of(field, turned).errors == {"/city": "Choose one"}
+    raw = inputs_of(field, {"region": "north", "city": "Bremen"})
+    assert isinstance(raw, Parts)
+    turned = settled(field, replace(raw, fields={**raw.fields, "region": 1}))
+    assert answer_of(field, turned).value == {"region": "south", "city": "Bremen"}
+
+
+@pytest.mark.parametrize(
+    ("schema", "names"),
+    [
+        ({"properties": {"b": {}, "a": {}}}, ["b", "a"]),
+        ({"properties": {"b": {}, "a": {"x-order": 1}}}, ["a", "b"]),
+        ({"properties": {"b": {}, "a": {}, "c": {}}, "x-order": ["c", "*", "b"]}, ["c", "a", "b"]),
+        ({"properties": {"b": {}, "a": {}}, "ui:order": ["a"]}, ["a", "b"]),
+    ],
+)
+def test_fields_stand_in_the_order_the_schema_asks_for(schema: Any, names: list[str]) -> None:
+    field = read(schema)
+    assert isinstance(field, ObjectField)
+    assert [each.name for each in field.fields] == names
+
+
+def test_fields_of_any_name_are_a_map_beside_the_named_ones() -> None:
+    schema = {
+        "properties": {"a": {"type": "integer"}},
+        "additionalProperties": {"type": "string"},
+    }
+    field = read(schema)
+    value = {"a": 1, "more": "x"}
+    assert isinstance(field, ObjectField)
+    assert field.rest == MapField(
+        label="More fields", required=False, key=KEY, value=TextField(label="More fields")
+    )
+    assert answer_of(field, inputs_of(field, value)).value == value

@@ -292,9 +292,12 @@ def test_submitting_shows_all_errors_and_a_summary_in_the_order_of_the_form() ->
 
 
 def test_a_problem_inside_a_json_field_says_where() -> None:
-    form = Form(list[int])
-    control(form, "Answer").value = '[1, "x"]'
-    assert errors_shown(form) == ["1: Not a whole number. For example 42"]
+    form = Form(dict[Literal["a"], list[Any]])
+    form.value = {"a": 1}
+    assert errors_shown(form) == ["Not a list"]
+    form = Form(list[Any] | dict[str, Any])
+    form.value = {"b": {"c": float("nan")}}
+    assert errors_shown(form) == ["b/c: nan is not a number that JSON knows"]
 
 
 # --- submitting -------------------------------------------------------------------------------

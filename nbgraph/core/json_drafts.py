@@ -1,0 +1,71 @@
+"""JSON Schema of older drafts -> the same in Draft 2020-12."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nbgraph.core.json_values import Json, is_array, is_object
+
+__all__ = ["modern"]
+
+_ONE = {
+    *("not", "if", "then", "else", "items", "contains", "additionalProperties", "propertyNames"),
+    *("additionalItems", "unevaluatedItems", "unevaluatedProperties", "contentSchema"),
+}
+_LISTS = {"allOf", "anyOf", "oneOf", "prefixItems", "items"}
+_NAMED = {
+    *("properties", "patternProperties", "$defs", "definitions", "dependentSchemas"),
+    "dependencies",
+}
+
+
+_MAX_DEPTH = 100
+
+
+def modern(schema: Json, depth: int = 0) -> Json:
+    """Return a schema as Draft 2020-12 writes it.
+
+    That changes a list of items, dependencies and bounds that are yes or no; anything else stays.
+    """
+    if not is_object(schema) or depth > _MAX_DEPTH:
+        return schema
+    result = {key: _inside(key, value, depth + 1) for key, value in schema.items()}
+    for change in (_tuple, _dependencies, _bounds):
+        change(result)
+    return result
+
+
+def _inside(key: str, value: Json, depth: int) -> Json:
+    if key in _NAMED and is_object(value):
+        return {name: modern(inner, depth) for name, inner in value.items()}
+    if key in _LISTS and is_array(value):
+        return [modern(inner, depth) for inner in value]
+    return modern(value, depth) if key in _ONE else value
+
+
+def _tuple(schema: dict[str, Any]) -> None:
+    if not is_array(schema.get("items")):
+        return
+    places = schema.pop("items")
+    if places:
+        schema["prefixItems"] = places
+    if "additionalItems" in schema:
+        schema["items"] = schema.pop("additionalItems")
+
+
+def _dependencies(schema: dict[str, Any]) -> None:
+    found = schema.get("dependencies")
+    if not is_object(found):
+        return
+    del schema["dependencies"]
+    for name, needed in found.items():
+        keyword = "dependentRequired" if is_array(needed) else "dependentSchemas"
+        schema.setdefault(keyword, {})[name] = needed
+
+
+def _bounds(schema: dict[str, Any]) -> None:
+    for bound, beyond in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")):
+        if not isinstance(schema.get(beyond), bool):
+            continue
+        if schema.pop(beyond) and bound in schema:
+            schema[beyond] = schema.pop(bound)

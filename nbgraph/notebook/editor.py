@@ -1,0 +1,284 @@
+"""What every editor of a field is: its control on the page, what is said below it, and its input.
+
+An editor keeps what stands in its input (a `Raw`), which says more than the widget can show: text
+that is empty and text that is not there look the same. A person's change replaces it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import ipywidgets
+
+from nbgraph.core.answers import UNSET, Unset
+from nbgraph.forms import ConstField, Field, Misfit, Raw, echo, hint, untouched, value_words
+from nbgraph.notebook.labels import described, label, set_text
+from nbgraph.notebook.routing import serve_while_busy
+
+__all__ = ["NO_VALUE", "Editor", "GroupEditor", "Making", "button", "null_tick"]
+
+NO_VALUE = "no value (null)"
+
+
+@dataclass(frozen=True, slots=True)
+class Making:
+    """What an editor needs to make those inside it.
+
+    Attributes
+    ----------
+    edit : callable
+        Makes an editor of a field.
+    changed : callable
+        Is told of the editor whose input a person has changed.
+    focus : callable
+        Moves the focus into an editor.
+    widgets : dict of str to callable
+        Makes the control of the field at a JSON Pointer, where `*` is any entry of a list or map.
+    at : str
+        The JSON Pointer of the field, with `*`.
+    """
+
+    edit: Callable[[Field, Making], Editor]
+    changed: Callable[[Editor], None]
+    focus: Callable[[Editor], None]
+    widgets: Mapping[str, Callable[[Field], Any]]
+    at: str = ""
+
+    def inside(self, below: str, changed: Callable[[Editor], None]) -> Making:
+        """Return what an editor at a pointer below this one is made with."""
+        return replace(self, at=f"{self.at}{below}", changed=changed)
+
+
+class Editor:
+    """One field on the page: its control, and help or an error below it.
+
+    Attributes
+    ----------
+    field : Field
+        What it edits.
+    box : widget
+        What stands on the page.
+    visited : bool
+        A person has been there, so that what is wrong with it is shown.
+    """
+
+    def __init__(self, field: Field, making: Making, *controls: ipywidgets.Widget) -> None:
+        self.field = field
+        self.visited = False
+        self._making = making
+        self._raw: Raw = UNSET
+        self._showing = self._has_error = False
+        has_default = not isinstance(field.default, Unset) and not isinstance(field, ConstField)
+        self._default: Raw = untouched(field) if has_default else UNSET
+        self._chip = label("default", "nbgraph-default") if has_default else None
+        text = hint(field)
+        self._help = label(text, "nbgraph-help") if text else None
+        self._echo: ipywidgets.Label | None = None
+        self._error: ipywidgets.Label | None = None
+        said = tuple(each for each in (self._chip, self._help) if each is not None)
+        self._below = ipywidgets.HBox(said).add_class("nbgraph-row") if said else None
+        self.box = ipywidgets.VBox((*controls, *self._said())).add_class("nbgraph-field")
+        if field.deprecated:
+            self.box.add_class("nbgraph-deprecated")
+        self._mark_default()
+
+    def _said(self) -> tuple[ipywidgets.Widget, ...]:
+        """Return what stands below the control."""
+        return tuple(each for each in (self._below, self._echo, self._error) if each is not None)
+
+    # --- the input ---
+
+    @property
+    def raw(self) -> Raw:
+        """What stands in the input."""
+        return self._raw
+
+    def parts(self) -> Iterator[tuple[str, Editor]]:
+        """Yield the editors inside, each with its JSON Pointer from here on."""
+        return iter(())
+
+    def bare(self) -> Editor:
+        """Take the heading away from sight: something around it has one."""
+        self.box.add_class("nbgraph-bare")
+        return self
+
+    def show(self, raw: Raw) -> None:
+        """Put something into the input, as nobody's change."""
+        self._raw = raw
+        self._showing = True
+        try:
+            self._draw(raw)
+        finally:
+            self._showing = False
+        self._mark_default()
+
+    def forget_secret(self) -> None:
+        """Take a secret off the page; the input keeps it."""
+
+    def lock(self, *, locked: bool) -> None:
+        """Let nobody change the input, or again somebody; editors inside are locked by name."""
+        raise NotImplementedError
+
+    def _draw(self, raw: Raw) -> None:
+        """Show a raw in the control."""
+        raise NotImplementedError
+
+    def _take(self, raw: Raw) -> None:
+        """Take a person's change over."""
+        if self._showing:
+            return
+        self._raw = raw
+        self._tell()
+
+    def _tell(self) -> None:
+        self._mark_default()
+        self._making.changed(self)
+
+    # --- what is said ---
+
+    def show_error(self, error: str | None) -> None:
+        """Show what is wrong in place of the help, or the help again."""
+        if error and self._error is None:
+            self._error = label("", "nbgraph-error")
+            serve_while_busy(self._error)
+            self._arrange()
+        if self._error is not None:
+            set_text(self._error, error or "")
+            self._error.layout.display = None if error else "none"
+        for said in (self._below, self._echo):
+            if said is not None:
+                said.layout.display = "none" if error else None
+        self._has_error = bool(error)
+        if error:
+            self.box.add_class("nbgraph-has-error")
+        else:
+            self.box.remove_class("nbgraph-has-error")
+            self._mark_default()
+
+    def _arrange(self) -> None:
+        """Put what is said into its place below the control."""
+        said = {id(each) for each in (self._below, self._echo, self._error)}
+        controls = [each for each in self.box.children if id(each) not in said]
+        self.box.children = (*controls, *self._said())
+
+    def _mark_default(self) -> None:
+        if self._chip is not None:
+            is_default = self._default is not UNSET and self.raw == self._default
+            self._chip.layout.display = None if is_default else "none"
+            if self._help is None and self._below is not None:
+                self._below.layout.display = None if is_default else "none"
+        self._mark_reading()
+
+    def _mark_reading(self) -> None:
+        text = echo(self.field, self._raw)
+        if text and self._echo is None:
+            self._echo = label("", "nbgraph-help")
+            serve_while_busy(self._echo)
+            self._arrange()
+        if self._echo is not None:
+            set_text(self._echo, text)
+            self._echo.layout.display = None if text and not self._has_error else "none"
+
+
+class GroupEditor(Editor):
+    """Editors inside one frame, under a heading; the whole may be null or something else.
+
+    `Misfit` and null are kept apart from the editors inside: a person's change in one of them
+    takes their place.
+    """
+
+    def __init__(self, field: Field, making: Making) -> None:
+        self._kept: Misfit | Unset | None = UNSET
+        self._name = label(described(field, escaped=False), "nbgraph-label")
+        self._count = label("", "nbgraph-2nd", "nbgraph-small")
+        self._head = ipywidgets.HBox((self._name, self._count)).add_class("nbgraph-row")
+        self._other = label("", "nbgraph-fixed", "nbgraph-mono")
+        self._other.layout.display = "none"
+        self._null = null_tick(self._ticked) if field.nullable else None
+        super().__init__(field, making, self._head)
+        self.box.add_class("nbgraph-group")
+
+    def _fill_box(self, *inside: Any) -> None:
+        """Put together what is on the page."""
+        self._inside = inside
+        self._arrange()
+
+    def _arrange(self) -> None:
+        nulls = () if self._null is None else (self._null,)
+        self.box.children = (self._head, *self._said(), self._other, *nulls, *self._inside)
+
+    def bare(self) -> Editor:
+        """Take the frame and the heading away: something around it has both."""
+        self.box.remove_class("nbgraph-group")
+        self._head.layout.display = "none"
+        return self
+
+    @property
+    def raw(self) -> Raw:
+        """What stands in the editors inside, or null, or what they cannot show."""
+        return self._inner_raw() if isinstance(self._kept, Unset) else self._kept
+
+    def _inner_raw(self) -> Raw:
+        raise NotImplementedError
+
+    def _show_inner(self, raw: Raw) -> None:
+        raise NotImplementedError
+
+    def _draw(self, raw: Raw) -> None:
+        self._kept = raw if raw is None or isinstance(raw, Misfit) else UNSET
+        self._show_inner(UNSET if self._kept is not UNSET else raw)
+        self._draw_kept()
+
+    def _draw_kept(self) -> None:
+        other = value_words(self._kept.value) if isinstance(self._kept, Misfit) else ""
+        set_text(self._other, other)
+        self._other.layout.display = None if other else "none"
+        if self._null is not None:
+            was, self._showing = self._showing, True
+            self._null.value = self._kept is None
+            self._showing = was
+        for widget in self._inside:
+            widget.layout.display = "none" if self._kept is None else None
+
+    def _ticked(self, ticked: bool) -> None:
+        if self._showing:
+            return
+        self.show(None if ticked else UNSET)
+        self._tell()
+
+    def _inner_changed(self, editor: Editor) -> None:
+        """Take note of a person's change inside."""
+        self._touched()
+        self._making.changed(editor)
+
+    def _touched(self) -> None:
+        if not isinstance(self._kept, Unset):
+            self._kept = UNSET
+            self._draw_kept()
+        self._mark_default()
+
+    def lock(self, *, locked: bool) -> None:
+        """Let nobody choose null or not; the editors inside are locked by themselves."""
+        if self._null is not None:
+            self._null.disabled = locked
+
+
+def null_tick(ticked: Callable[[bool], object]) -> Any:
+    """Return the tick of a value that is null."""
+    made: Any = ipywidgets.Checkbox(value=False, description=NO_VALUE, indent=False)
+    made.add_class("nbgraph-null")
+    made.observe(lambda change: ticked(change["new"]), names="value")
+    return made
+
+
+def button(
+    text: str, press: Callable[[], object], *classes: str, icon: str = "", tooltip: str = ""
+) -> Any:
+    """Return a button in an editor; its words are ours."""
+    made: Any = ipywidgets.Button(description=text, icon=icon, tooltip=tooltip)
+    made.on_click(lambda _: press())
+    for name in classes:
+        made.add_class(name)
+    return made

@@ -1,0 +1,127 @@
+"""Each kind of answer has a form: good ones are kept exactly, bad ones refused, none invented."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from form_kinds import SCHEMAS, TYPES
+
+from nbgraph.core.answers import UNSET, publish
+from nbgraph.notebook.form import Form
+
+KINDS = [*TYPES, *SCHEMAS]
+
+
+def text_of(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+def by_name(kinds: list[Any]) -> Any:
+    return pytest.mark.parametrize(
+        ("kind", "good", "bad"), [kind[1:] for kind in kinds], ids=[kind[0] for kind in kinds]
+    )
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _warm() -> None:
+    """Let the first form of a process load what it needs, so that it is not counted."""
+    Form({"type": "string", "format": "date"}, value="x").close()
+
+
+@by_name(KINDS)
+def test_a_form_is_there_at_once_and_invents_nothing(kind: Any, good: Any, bad: Any) -> None:
+    began = time.process_time()
+    form = Form(kind)
+    assert time.process_time() - began < 1
+    schema = publish(kind) or {}
+    invented = set(leaves(form.value)) - {text_of(each) for each in declared(schema)}
+    assert invented == set()
+    form.close()
+
+
+def leaves(value: Any) -> Iterator[str]:
+    """Yield what an answer says, without what only holds it together."""
+    match value:
+        case dict():
+            for inner in value.values():
+                yield from leaves(inner)
+        case list() if value:
+            for inner in value:
+                yield from leaves(inner)
+        case _ if value is not UNSET:
+            yield text_of(value)
+
+
+def declared(schema: Any) -> Iterator[Any]:
+    """Yield what a schema declares: defaults, and values that are the only one."""
+    match schema:
+        case dict():
+            default = schema.get("default", [])
+            yield from (default, *(default if isinstance(default, list) else ()))
+            yield from (schema[key] for key in ("const",) if key in schema)
+            yield from schema.get("enum", []) if len(schema.get("enum", [])) == 1 else []
+            yield from [None] if schema.get("type") == "null" else []
+            for inner in schema.values():
+                yield from declared(inner)
+        case list():
+            for inner in schema:
+                yield from declared(inner)
+
+
+@by_name(KINDS)
+def test_a_good_answer_is_kept_exactly(kind: Any, good: Any, bad: Any) -> None:
+    form = Form(kind)
+    for value in good:
+        form.value = value
+        assert (text_of(form.value), form.errors) == (text_of(value), {})
+    form.close()
+
+
+@by_name(KINDS)
+def test_a_bad_answer_is_refused_and_not_altered(kind: Any, good: Any, bad: Any) -> None:
+    form, sent = Form(kind), []
+    form.on_submit(sent.append)
+    for value in bad:
+        form.value = value
+        assert form.errors
+        assert form.value is UNSET or text_of(form.value) == text_of(value)
+        assert form.submit() is False
+    assert sent == []
+    form.close()
+
+
+@by_name(TYPES)
+def test_by_the_schema_alone_a_good_answer_is_good_too(kind: Any, good: Any, bad: Any) -> None:
+    form = Form(publish(kind))
+    for value in good:
+        form.value = value
+        assert (text_of(form.value), form.errors) == (text_of(value), {})
+    form.close()
+
+
+@by_name([kind for kind in TYPES if kind[0] not in {
+    "past date", "aware moment", "naive moment", "map by number", "rule between fields",
+    "tagged union", "closed model",
+}])  # fmt: skip
+def test_by_the_schema_alone_a_bad_answer_is_refused(kind: Any, good: Any, bad: Any) -> None:
+    form = Form(publish(kind))
+    for value in bad:
+        form.value = value
+        assert form.errors
+    form.close()
+
+
+@by_name(KINDS)
+def test_json_and_back_changes_nothing(kind: Any, good: Any, bad: Any) -> None:
+    form = Form(kind)
+    for value in good[:1]:
+        form.value = value
+        form._switch(as_json=True)
+        assert text_of(form.value) == text_of(value)
+        form._switch(as_json=False)
+        assert text_of(form.value) == text_of(value)
+    form.close()
