@@ -53,14 +53,6 @@ _PAUSES: Mapping[str, str] = {
     "until": "paused where it was to run to",
     "pause": "paused",
 }
-_PAUSES: Mapping[str, str] = {
-    "interrupt": "waits for an answer",
-    "before": "paused at a breakpoint, before",
-    "after": "paused at a breakpoint, after",
-    "step": "paused after a step",
-    "until": "paused where it was to run to",
-    "pause": "paused",
-}
 _LOG_LIMIT = 200
 _START, _END = "__start__", "__end__"
 
