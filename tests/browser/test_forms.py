@@ -261,6 +261,8 @@ def test_a_hundred_fields_are_there_soon_and_typing_does_not_lag(open_notebook: 
     print(f"60 letters in {typed:.2f} s")
     field(form, "F1 *").fill("x")
     field(form, "F3 *").focus()
-    expect(form.locator(".nbgraph-error").filter(visible=True)).to_have_text("Not a whole number. For example 42")
+    expect(form.locator(".nbgraph-error").filter(visible=True)).to_have_text(
+        "Not a whole number. For example 42"
+    )
     assert notebook.execute("print(form.errors.get('/f0'))") == "None\n"
     assert (took < 10, typed < 10) == (True, True)
