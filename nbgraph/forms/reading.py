@@ -27,6 +27,7 @@ from nbgraph.forms.fields import (
     TextField,
     TupleField,
     UnionField,
+    fields_of,
 )
 from nbgraph.forms.filling import fits
 from nbgraph.forms.live import LiveShapes
@@ -50,7 +51,10 @@ def read(schema: Json) -> Field:
     becomes a JSON field, and only that part. What is recursive, deep, or one of very many fields is
     read when it is opened.
     """
-    return _Reader(schema, 0).field(schema, Place(refs={"#": 0}))
+    try:
+        return _Reader(schema, 0).field(schema, Place(refs={"#": 0}))
+    except RecursionError:
+        return JsonField(why="nested too deep; anything")
 
 
 class _Reader:
@@ -354,9 +358,17 @@ def _about(schema: Mapping[str, Json], place: Place, *, nullable: bool) -> dict[
 
 def _with_default(field: Field, schema: Mapping[str, Json]) -> Field:
     """Add the default, if it is one: pydantic says null for `a: str = None`."""
-    if "default" not in schema or not fits(field, schema["default"]):
+    if "default" not in schema or _opens(field, schema["default"]):
         return field
-    return replace(field, default=schema["default"])
+    is_fit = fits(field, schema["default"])
+    return replace(field, default=schema["default"]) if is_fit else field
+
+
+def _opens(field: Field, value: Json) -> bool:
+    """Whether a value reaches into what is read later, which would be read without end."""
+    if isinstance(field, LaterField):
+        return value is not None
+    return bool(value) and any(isinstance(each, LaterField) for each in fields_of(field))
 
 
 def _is_listable(values: list[Json]) -> bool:

@@ -78,7 +78,8 @@ class Editor:
         self._echo: ipywidgets.Label | None = None
         self._error: ipywidgets.Label | None = None
         said = tuple(each for each in (self._chip, self._help) if each is not None)
-        self._below = ipywidgets.HBox(said).add_class("nbgraph-row") if said else None
+        both = ipywidgets.HBox(said).add_class("nbgraph-row") if len(said) > 1 else None
+        self._below: Any = both or next(iter(said), None)
         self.box = ipywidgets.VBox((*controls, *self._said())).add_class("nbgraph-field")
         if field.deprecated:
             self.box.add_class("nbgraph-deprecated")
@@ -167,14 +168,12 @@ class Editor:
         if self._chip is not None:
             is_default = self._default is not UNSET and self.raw == self._default
             self._chip.layout.display = None if is_default else "none"
-            if self._help is None and self._below is not None:
-                self._below.layout.display = None if is_default else "none"
         self._mark_reading()
 
     def _mark_reading(self) -> None:
         text = echo(self.field, self._raw)
         if text and self._echo is None:
-            self._echo = label("", "nbgraph-help")
+            self._echo = label("", "nbgraph-help", "nbgraph-echo")
             serve_while_busy(self._echo)
             self._arrange()
         if self._echo is not None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, assert_never
 
 import ipywidgets
+from ipywidgets.widgets.widget_description import DescriptionStyle
 
 from nbgraph.core.answers import UNSET
 from nbgraph.forms import (
@@ -21,6 +22,7 @@ from nbgraph.forms import (
 )
 from nbgraph.notebook.editor import NO_VALUE, Editor, GroupEditor, Making, button
 from nbgraph.notebook.labels import described, escaped, label, set_text
+from nbgraph.notebook.shared import plain
 from nbgraph.notebook.text_editors import shown_text
 
 __all__ = ["ChecksEditor", "FixedEditor", "PickEditor", "SearchEditor", "TickEditor", "entries"]
@@ -40,7 +42,8 @@ class PickEditor(Editor):
             labels.insert(0, "choose…")
         options = tuple((text, index) for index, text in enumerate(labels))
         kind = ipywidgets.Dropdown if self._is_list else ipywidgets.RadioButtons
-        self._control: Any = kind(options=options, value=None, description=described(field))
+        look = plain(DescriptionStyle)
+        self._control: Any = kind(options=options, value=None, description=described(field), **look)
         if not self._is_list:
             self._control.add_class("nbgraph-choice")
         super().__init__(field, making, self._control)

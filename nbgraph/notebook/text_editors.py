@@ -10,6 +10,7 @@ from datetime import date
 from typing import Any
 
 import ipywidgets
+from ipywidgets.widgets.widget_string import TextStyle
 
 from nbgraph.core.answers import UNSET
 from nbgraph.core.formats import format_problem
@@ -26,6 +27,7 @@ from nbgraph.forms import (
 )
 from nbgraph.notebook.editor import Editor, Making, null_tick
 from nbgraph.notebook.labels import described, label, set_text
+from nbgraph.notebook.shared import plain
 
 __all__ = [
     "ColourEditor",
@@ -102,6 +104,7 @@ def _text_control(field: Field) -> Any:
         "placeholder": "not filled in",
         "continuous_update": False,
     }
+    options |= plain(TextStyle)
     if isinstance(field, JsonField):
         return ipywidgets.Textarea(rows=3, **options).add_class("nbgraph-mono")
     if is_wide(field):

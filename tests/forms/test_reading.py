@@ -211,6 +211,13 @@ def _deep() -> dict[str, Any]:
     return schema
 
 
+def _defaults_without_end() -> dict[str, Any]:
+    inner: dict[str, Any] = {"anyOf": [{"$ref": "#"}, {"type": "null"}], "default": {"b": {}}}
+    for _ in range(4):
+        inner = {"properties": {"a": inner, "b": {"$ref": "#"}}, "default": {"a": {"b": {}}}}
+    return inner
+
+
 def _wide() -> dict[str, Any]:
     step = {
         f"d{level}": {
@@ -246,6 +253,7 @@ def _wide() -> dict[str, Any]:
         {"type": "object", "properties": {"": {}, "a/b": {}, "~": {"type": "string"}}},
         _deep(),
         _wide(),
+        _defaults_without_end(),
     ],
 )
 def test_any_schema_can_be_read(schema: Any) -> None:
