@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from nbgraph.notebook.panel import Panel
     from nbgraph.notebook.play import play
     from nbgraph.session import Session, open_session
+    from nbgraph.stores.postgres import PostgresStateStore
     from nbgraph.stores.sqlite import SQLiteStateStore
 
 __all__ = [
@@ -46,6 +47,7 @@ __all__ = [
     "Node",
     "NodeContext",
     "Panel",
+    "PostgresStateStore",
     "Replace",
     "Resume",
     "SQLiteStateStore",
@@ -70,6 +72,7 @@ _LAZY = {
     "Drawing": "nbgraph.drawing.drawing",
     "Form": "nbgraph.notebook.form",
     "Panel": "nbgraph.notebook.panel",
+    "PostgresStateStore": "nbgraph.stores.postgres",
     "SQLiteStateStore": "nbgraph.stores.sqlite",
     "Session": "nbgraph.session",
     "compare": "nbgraph.notebook.compare",

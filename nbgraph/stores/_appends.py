@@ -88,8 +88,8 @@ def _kept_patiently(database: Database, commits: Sequence[Commit]) -> _Outcomes:
     except StateStoreError as error:
         if len(commits) == 1 or isinstance(error, StoreBusyError):
             return [error] * len(commits)
-    # The database refused the transaction, perhaps for one commit that is too big for it: the others
-    # must not suffer for that.
+    # The database refused the transaction, perhaps for one commit that is too big for it: the
+    # others must not suffer for that.
     return [_kept_patiently(database, [commit])[0] for commit in commits]
 
 

@@ -378,7 +378,9 @@ def events_of(
         place = where(thread_id, stretch.branch_id, due)
         if row.first != due:
             raise DamagedStoreError(place, "it is missing")
-        found = decode_events(row.text(before, place), branch_id=stretch.branch_id, first=due, where=place)
+        found = decode_events(
+            row.text(before, place), branch_id=stretch.branch_id, first=due, where=place
+        )
         if len(found) != row.count:
             raise DamagedStoreError(place, f"{row.count} events were kept, {len(found)} are there")
         events += found

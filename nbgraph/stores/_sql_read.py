@@ -23,7 +23,15 @@ from nbgraph.stores._sql_rows import (
 
 __all__ = [
     "FIND_PARENT",
-    "RawStretch", "ancestry", "blobs_of", "hash_at", "parent_missing", "read_log", "recall_log", "rows_of"]
+    "RawStretch",
+    "ancestry",
+    "blobs_of",
+    "hash_at",
+    "parent_missing",
+    "read_log",
+    "recall_log",
+    "rows_of",
+]
 
 FIND_PARENT = """
     SELECT id, thread, name, parent, parent_sequence, created_at, root, identity,
@@ -136,7 +144,13 @@ def _snapshot(cursor: Cursor, branch: Branch, upto: int) -> PositionSnapshot | N
 
 
 def _read_snapshot(
-    cursor: Cursor, sequence: int, place: int, fingerprint: str, refs: str, checksum: int, body: bytes
+    cursor: Cursor,
+    sequence: int,
+    place: int,
+    fingerprint: str,
+    refs: str,
+    checksum: int,
+    body: bytes,
 ) -> PositionSnapshot | None:
     """Return a snapshot, or None if it is not what was written: then the events tell."""
     blobs = blobs_of(cursor, [refs])

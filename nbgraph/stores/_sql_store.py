@@ -1,4 +1,4 @@
-"""The state store over a database that speaks SQL; SQLite and PostgreSQL differ in what opens it."""
+"""The state store over a database that speaks SQL: SQLite and PostgreSQL differ below it only."""
 
 from __future__ import annotations
 

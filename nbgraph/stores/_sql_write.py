@@ -106,6 +106,8 @@ _ADD_QUESTION = """
     VALUES (?, ?, ?, ?, ?, ?)
 """
 
+_LOCK_THREAD = "SELECT id FROM branches WHERE thread = ? ORDER BY id /* FOR UPDATE */"
+
 _FORGET_THREAD = (
     """
     DELETE FROM commits WHERE place IN (
@@ -239,6 +241,7 @@ def _locked(cursor: Cursor, names: tuple[str, str]) -> Branch:
 
 def forget(cursor: Cursor, thread_id: str) -> None:
     """Delete all rows of a thread."""
+    cursor.execute(_LOCK_THREAD, (thread_id,)).fetchall()
     for statement in _FORGET_THREAD:
         cursor.execute(statement, (thread_id,) * statement.count("?"))
 

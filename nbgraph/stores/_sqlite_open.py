@@ -105,8 +105,8 @@ def _require_ours(path: Path) -> None:
 def _require_known(version: int, path: Path) -> None:
     if version > SCHEMA_VERSION:
         raise StateStoreError(
-            f"The state store {str(path)!r} has schema {version}, and this nbgraph reads schemas up "
-            f"to {SCHEMA_VERSION}; update nbgraph"
+            f"The state store {str(path)!r} has schema {version}, and this nbgraph reads schemas "
+            f"up to {SCHEMA_VERSION}; update nbgraph"
         )
 
 

@@ -11,12 +11,33 @@ __all__ = ["on_network"]
 
 _MOUNTS = Path("/proc/self/mountinfo")
 _OCTAL = re.compile(r"\\([0-7]{3})")
-_NETWORK = frozenset(
-    (
-        "9p afs afpfs ceph cifs fuse.cephfs fuse.glusterfs fuse.rclone fuse.s3fs fuse.sshfs gcsfuse "
-        "glusterfs gpfs lustre ncpfs nfs nfs3 nfs4 ocfs2 orangefs pvfs2 smb2 smb3 smbfs virtiofs"
-    ).split()
-)
+_NETWORK = frozenset({
+    "9p",
+    "afs",
+    "afpfs",
+    "ceph",
+    "cifs",
+    "fuse.cephfs",
+    "fuse.glusterfs",
+    "fuse.rclone",
+    "fuse.s3fs",
+    "fuse.sshfs",
+    "gcsfuse",
+    "glusterfs",
+    "gpfs",
+    "lustre",
+    "ncpfs",
+    "nfs",
+    "nfs3",
+    "nfs4",
+    "ocfs2",
+    "orangefs",
+    "pvfs2",
+    "smb2",
+    "smb3",
+    "smbfs",
+    "virtiofs",
+})
 
 
 def on_network(path: Path, *, mounts: Path = _MOUNTS) -> bool:

@@ -281,7 +281,9 @@ class InMemoryStateStore:
             self._require_open()
             found = [_thread_record(branches) for branches in self._threads.values()]
         ordered = sorted(found, key=_thread_order, reverse=True)
-        following = (one for one in ordered if after is None or _thread_order(one) < _thread_order(after))
+        following = (
+            one for one in ordered if after is None or _thread_order(one) < _thread_order(after)
+        )
         return list(islice(following, limit))
 
     async def pending(

@@ -19,7 +19,6 @@ from nbgraph.testing._store_log import (
     append,
     fork_at,
     notes,
-    one_of_each,
     question,
     seen,
     summary,
