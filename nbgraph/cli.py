@@ -186,11 +186,11 @@ def _server(command: Sequence[str]) -> Generator[subprocess.Popen[str], None, No
         errors="replace",
         start_new_session=True,
     )
-    try:
-        with _signals_as_interrupt():
+    with _signals_as_interrupt():
+        try:
             yield server
-    finally:
-        _stop(server)
+        finally:
+            _stop(server)
 
 
 @contextmanager
@@ -208,7 +208,8 @@ def _signals_as_interrupt() -> Generator[None, None, None]:
             signal.signal(number, handler)
 
 
-def _interrupt(_signal: int, _frame: FrameType | None) -> None:
+def _interrupt(number: int, _frame: FrameType | None) -> None:
+    signal.signal(number, signal.SIG_IGN)  # it may come twice, and once is enough
     raise KeyboardInterrupt
 
 

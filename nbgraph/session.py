@@ -6,22 +6,18 @@ called from any thread but the loop's, and return at once.
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
 import logging
 import threading
-from collections.abc import Callable, Generator, Mapping, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any
-from uuid import uuid4
 
 from pydantic import BaseModel
 
-from nbgraph.core.context import NOT_PROVIDED
 from nbgraph.core.driver import Capability, Driver
 from nbgraph.core.events import Event, Forked, Interrupt, LiveEvent, RunFailed
-from nbgraph.core.graph import Graph, GraphResult
+from nbgraph.core.graph import GraphResult, result_of
 from nbgraph.core.loop import on_loop_thread, run_sync, submit
 from nbgraph.core.requests import (
     Continue,
@@ -35,70 +31,19 @@ from nbgraph.core.requests import (
     Stop,
 )
 from nbgraph.core.store import StateStore, Status
+from nbgraph.drivers import driver_for
 from nbgraph.errors import (
-    GraphConfigError,
     NbgraphError,
     NodeFailedError,
     ResumeError,
     UnsupportedByEngineError,
 )
+from nbgraph.handles import Run, Script
 from nbgraph.snapshot import Mark, Snapshot, shown
-from nbgraph.stores import InMemoryStateStore
 
-__all__ = ["Run", "Session", "begin", "driver_for", "open_session"]
+__all__ = ["Run", "Session", "begin", "open_session"]
 
 _LOGGER = logging.getLogger("nbgraph")
-_HEARTBEAT = 0.05
-"""Seconds between looks while awaiting: an idle await is not reached by a kernel interrupt."""
-
-
-class Run:
-    """The handle of one request that is being carried out."""
-
-    def __init__(self, future: Future[GraphResult], cancel: Callable[[], object]) -> None:
-        self._future = future
-        self._cancel = cancel
-
-    @property
-    def done(self) -> bool:
-        """Whether it has ended: at a pause, at the end, or with an error."""
-        return self._future.done()
-
-    def result(self, timeout: float | None = None) -> GraphResult:
-        """Wait for its end and return where the thread stands.
-
-        Raises
-        ------
-        TimeoutError
-            If it has not ended after `timeout` seconds; it goes on.
-        Exception
-            What a node raised, or why the request was refused.
-        """
-        return self._future.result(timeout)
-
-    def cancel(self) -> None:
-        """Stop it; the thread can be continued."""
-        self._cancel()
-
-    def on_end(self, callback: Callable[[BaseException | None], object]) -> None:
-        """Call `callback` with what it raised, or None, when it has ended; at once if it has."""
-
-        def ended(future: Future[GraphResult]) -> None:
-            callback(None if future.cancelled() else future.exception())
-
-        self._future.add_done_callback(ended)
-
-    def __await__(self) -> Generator[Any, None, GraphResult]:
-        return self._wait().__await__()
-
-    async def ended(self) -> None:
-        """Wait for its end, whatever that is."""
-        await asyncio.gather(asyncio.wrap_future(self._future), return_exceptions=True)
-
-    async def _wait(self) -> GraphResult:
-        while not self._future.done():  # noqa: ASYNC110 - an idle await misses an interrupt
-            await asyncio.sleep(_HEARTBEAT)
-        return self._future.result()
 
 
 class Session:
@@ -119,7 +64,7 @@ class Session:
         self._watchers: list[Callable[[Snapshot], None]] = []
         self._run: Run | None = None
         self._first_step = 0
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a watcher may begin the next run
         run_sync(self._follow())
 
     @property
@@ -338,7 +283,7 @@ class Session:
         ResumeError
             If a key is asked that has no answer; the message names it.
         """
-        script = _Script(answers or {})
+        script = Script(answers or {})
         result = self.settle()
         while result.status == "interrupted":
             given = {key: script.answer(question) for key, question in self.pending.items()}
@@ -375,16 +320,8 @@ class Session:
         return self._result()
 
     def _result(self) -> GraphResult:
-        position, folding = self._snapshot.position, self.driver.folding
-        return GraphResult(
-            state=folding.view(position.state),
-            step=position.step - self._first_step,
-            data=folding.to_json(position.state),
-            thread_id=self.thread_id,
-            checkpoint_id=f"{self.branch_id}:{position.sequence}",
-            status="completed" if position.status == "completed" else "interrupted",
-            interrupts=dict(position.pending),
-        )
+        position = self._snapshot.position
+        return result_of(position, self.driver, position.step - self._first_step)
 
     def _now(self, request: Edit | Skip | SetBreakpoints) -> None:
         if self._snapshot.running:
@@ -424,31 +361,6 @@ class Session:
 
     def __repr__(self) -> str:
         return f"<Session of thread {self.thread_id!r}, branch {self.branch_id!r}: {self.status}>"
-
-
-class _Script:
-    """Answers by key; a list is used up in order."""
-
-    def __init__(self, answers: Mapping[str, Any]) -> None:
-        self._answers = dict(answers)
-        self._used: dict[str, int] = {}
-
-    def answer(self, question: Interrupt) -> Any:
-        key = question.key
-        if key not in self._answers:
-            raise ResumeError(f"Nobody is here to answer {key!r}; pass answers={{{key!r}: ...}}")
-        given = self._answers[key]
-        if callable(given):
-            return given(question)
-        if not isinstance(given, list):
-            return given
-        number = self._used.get(key, 0)
-        self._used[key] = number + 1
-        if number >= len(given):  # pyright: ignore[reportUnknownArgumentType] - any answers
-            raise ResumeError(
-                f"{key!r} was asked {number + 1} times and answers has {number} for it"
-            )
-        return given[number]  # pyright: ignore[reportUnknownVariableType]
 
 
 def open_session(
@@ -497,18 +409,3 @@ def begin(session: Session, input: Mapping[str, Any] | BaseModel | None) -> None
         session.proceed()
     elif not position.pending:
         session.start(input)
-
-
-def driver_for(
-    app: Any, thread_id: str | None, branch_id: str, store: StateStore | None, context: Any
-) -> tuple[Driver, str | None]:
-    """Return the driver for a graph's thread, and what a person should know about it."""
-    if not isinstance(app, Graph):
-        raise GraphConfigError(f"There is no driver for {type(app).__qualname__}; pass a Graph")
-    notice = None
-    kept = store or app.state_store
-    if kept is None:
-        kept, notice = InMemoryStateStore(), "Kept in memory only: gone when the kernel stops."
-    given = NOT_PROVIDED if context is None else context
-    name = thread_id or f"{app.name}-{uuid4().hex[:6]}"
-    return app.thread(name, branch_id=branch_id, state_store=kept, context=given), notice

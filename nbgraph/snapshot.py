@@ -235,6 +235,8 @@ def _routed(
 ) -> Snapshot:
     """Add the edges that were taken, and mark what a branch did not choose."""
     sources = {task.node for task in before.tasks}
+    passed = before.joins.keys() - snapshot.position.joins.keys()
+    sources |= {source for join in passed for source in before.joins[join]}
     targets = {task.node for task in tasks}
     marks = dict(snapshot.marks)
     taken = set(snapshot.taken)

@@ -113,3 +113,13 @@ def own_docstring(value):
 
 def is_written(value):
     return inspect.isroutine(value) or isinstance(value, property | classmethod | staticmethod)
+
+
+def test_every_public_name_is_the_thing_and_not_a_module():
+    code = (
+        "import nbgraph, types\n"
+        "for name in nbgraph.__all__:\n"
+        "    exec(f'from nbgraph import {name} as found')\n"
+        "    assert not isinstance(found, types.ModuleType), name\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

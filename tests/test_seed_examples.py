@@ -167,7 +167,7 @@ def test_except_exception_does_not_swallow_a_pause() -> None:
     def careful(state: Loan) -> dict[str, Any]:
         try:
             return {"extended": interrupt("?", id="q") == "yes"}
-        except Exception:
+        except Exception:  # noqa: BLE001 - what the example is about
             return {"extended": False}
 
     graph = Graph(Loan, state_store=InMemoryStateStore()).flow(START >> careful, careful >> END)

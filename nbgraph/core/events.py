@@ -6,19 +6,11 @@ shown and then gone. Everything else (state, pending questions, marks) is a fold
 
 from __future__ import annotations
 
-import functools
-import json
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
-
-from nbgraph.errors import DamagedStoreError
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 __all__ = [
     "AnswerRefused",
@@ -45,8 +37,6 @@ __all__ = [
     "TaskInterrupted",
     "TaskSpec",
     "TaskStarted",
-    "decode_events",
-    "encode_events",
 ]
 
 Json = Any
@@ -303,6 +293,9 @@ class RunFailed(_Event):
         self._exception = exception
         return self
 
+    def __eq__(self, other: object) -> bool:  # the exception at hand is no part of the record
+        return isinstance(other, RunFailed) and self.__dict__ == other.__dict__
+
 
 Event = (
     RunStarted
@@ -350,52 +343,3 @@ class TaskEmitted:
 
 LiveEvent = TaskStarted | TaskEmitted
 """Anything that is shown while it happens and not stored."""
-
-
-@functools.cache
-def _adapter() -> TypeAdapter[list[Event]]:
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(list[Annotated[Event, Field(discriminator="type")]])
-
-
-def encode_events(events: Sequence[Event]) -> str:
-    """Return a commit's events as one JSON text, without sequence and branch.
-
-    A store keeps those two in its own key, so that they exist once.
-    """
-    return f"[{','.join(map(_encoded, events))}]"
-
-
-def _encoded(event: Event) -> str:
-    # exclude_defaults keeps rows small but drops the tag too, which is a default: put it back.
-    # `created_at` has no fixed default, so the text is never `{}`.
-    rest = event.__pydantic_serializer__.to_json(event, exclude_defaults=True).decode()
-    return f'{{"type":"{event.type}",{rest[1:]}'
-
-
-def decode_events(body: str, *, branch_id: str, first: int, where: str) -> list[Event]:
-    """Return the events of one stored commit; `first` is the sequence of its first event.
-
-    Raises
-    ------
-    DamagedStoreError
-        If the text is not what `encode_events` wrote; `where` names the row.
-    """
-    try:
-        events = _adapter().validate_json(body)
-    except (ValidationError, json.JSONDecodeError) as error:
-        raise DamagedStoreError(where, str(error).splitlines()[0]) from error
-    return [
-        stamped(event, branch_id=branch_id, sequence=first + offset)
-        for offset, event in enumerate(events)
-    ]
-
-
-def stamped(event: Event, *, branch_id: str, sequence: int) -> Event:
-    """Return the event with its place in a log; the questions it asks know it too."""
-    update: dict[str, Any] = {"branch_id": branch_id, "sequence": sequence}
-    if isinstance(event, TaskInterrupted):
-        asked = {"asked": sequence, "created_at": event.created_at}
-        update["interrupts"] = tuple(item.model_copy(update=asked) for item in event.interrupts)
-    return event.model_copy(update=update)

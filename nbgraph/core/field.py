@@ -9,10 +9,11 @@ import types
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, PydanticUserError, TypeAdapter, ValidationError
+from pydantic import ConfigDict, PydanticUserError, TypeAdapter, ValidationError
 from pydantic_core import from_json
 
 from nbgraph.core.reducers import Reducer, add, checked_reducer, merge_dict
+from nbgraph.core.type_judges import readable
 from nbgraph.core.values import fresh, plain_copy, same
 from nbgraph.errors import GraphConfigError, GraphExecutionError, StateStoreError, StateUpdateError
 
@@ -97,10 +98,12 @@ class Field:
 
 
 def _adapter(name: str, annotation: Any) -> TypeAdapter[Any]:
-    is_model = inspect.isclass(annotation) and issubclass(annotation, BaseModel)
+    known = readable(annotation)
     try:
-        return TypeAdapter(annotation, config=None if is_model else _CONFIG)
+        return TypeAdapter(known, config=_CONFIG)
     except PydanticUserError as error:
+        if error.code == "type-adapter-config-unused":  # a model, a dataclass: it has its own
+            return TypeAdapter(known)
         problem = str(error).splitlines()[0]
         raise GraphConfigError(
             f"Field {name!r} of type {annotation!r} cannot be kept: {problem}"

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from nbgraph.core.call import Call, Names, listed_names
 from nbgraph.core.context import NOT_PROVIDED
-from nbgraph.core.driver import Shape
+from nbgraph.core.driver import Driver, Shape
 from nbgraph.core.events import Event, Interrupt, LiveEvent, RunFailed
 from nbgraph.core.flow import Structure, build
 from nbgraph.core.loop import iterate, run_sync
@@ -25,7 +25,7 @@ from nbgraph.core.store import StateStore
 from nbgraph.core.thread import Thread
 from nbgraph.errors import GraphConfigError, NodeFailedError, ResumeError
 
-__all__ = ["Graph", "GraphResult"]
+__all__ = ["Graph", "GraphResult", "result_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +57,21 @@ class GraphResult:
     checkpoint_id: str | None
     status: Literal["completed", "interrupted"]
     interrupts: dict[str, Interrupt] = field(default_factory=dict[str, Interrupt])
+
+
+def result_of(
+    position: Position, driver: Driver, steps: int, *, stored: bool = True
+) -> GraphResult:
+    """Return where a driver's thread stands as the result of a call that ran `steps`."""
+    return GraphResult(
+        state=driver.folding.view(position.state),
+        step=steps,
+        data=driver.folding.to_json(position.state),
+        thread_id=driver.thread_id,
+        checkpoint_id=f"{driver.branch_id}:{position.sequence}" if stored else None,
+        status="completed" if position.status == "completed" else "interrupted",
+        interrupts=dict(position.pending),
+    )
 
 
 class Graph(ThreadQueries):
@@ -227,7 +242,7 @@ class Graph(ThreadQueries):
                 last = event
         if isinstance(last, RunFailed):
             raise last.exception or NodeFailedError(self.name, last.error.type, last.error.message)
-        return self.result_of(thread.known, thread, thread.steps)
+        return result_of(thread.known, thread, thread.steps, stored=thread.store is not None)
 
     def invoke(
         self, initial_state: Mapping[str, Any] | BaseModel | None = None, **options: Any
@@ -299,18 +314,6 @@ class Graph(ThreadQueries):
         """Return the handle of one branch of one thread."""
         store = state_store or self.state_store
         return Thread(self, store, thread_id, branch_id, context=context)
-
-    def result_of(self, position: Position, thread: Thread, steps: int) -> GraphResult:
-        """Return where a thread stands as the result of a call."""
-        return GraphResult(
-            state=self.schema.view(position.state),
-            step=steps,
-            data=self.schema.to_json(position.state),
-            thread_id=thread.thread_id,
-            checkpoint_id=f"{thread.branch_id}:{position.sequence}" if thread.store else None,
-            status="completed" if position.status == "completed" else "interrupted",
-            interrupts=dict(position.pending),
-        )
 
     def check_position(self, position: Position) -> None:
         """Refuse a thread whose unfinished tasks are of nodes this graph does not have.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from nbgraph.core.codec import stamp
 from nbgraph.core.driver import Folding
 from nbgraph.core.events import (
     Event,
@@ -13,9 +14,8 @@ from nbgraph.core.events import (
     RunPaused,
     RunStopped,
     SuperstepFinished,
-    stamped,
 )
-from nbgraph.core.position import Position, advance, fold, superstepped
+from nbgraph.core.position import Position, fold, superstepped
 from nbgraph.core.store import StateStore
 from nbgraph.errors import UnknownThreadError
 
@@ -28,24 +28,25 @@ class Draft:
     def __init__(self, position: Position, branch_id: str, folding: Folding) -> None:
         self.events: list[Event] = []
         self.position = position
+        self._last = position.sequence
         self._branch_id = branch_id
         self._folding = folding
 
     def add(self, *events: Event) -> None:
         """Append events."""
         for event in events:
-            self.position = advance(self.position, self._placed(event), self._folding)
+            self._place(event)
+        self.position = fold(events, self._folding, self.position)
 
     def finish(self, event: SuperstepFinished, state: Mapping[str, Any]) -> None:
         """Append the end of a superstep whose merged state is known."""
-        self._placed(event)
-        self.position = superstepped(self.position, self.events[-1], state)  # type: ignore[arg-type]
+        self._place(event)
+        self.position = superstepped(self.position, event, state)
 
-    def _placed(self, event: Event) -> Event:
-        sequence = self.position.sequence + 1
-        placed = stamped(event, branch_id=self._branch_id, sequence=sequence)
-        self.events.append(placed)
-        return placed
+    def _place(self, event: Event) -> None:
+        self._last += 1
+        stamp(event, branch_id=self._branch_id, sequence=self._last)
+        self.events.append(event)
 
     @property
     def ends_run(self) -> bool:

@@ -71,34 +71,33 @@ def _start(
     context: Context,
     ended: Callable[[], object] | None,
 ) -> None:
-    async def guarded() -> None:
-        try:
-            result = await coroutine
-        except asyncio.CancelledError:
-            future.cancel()
-            future.set_running_or_notify_cancel()
-        except BaseException as error:  # noqa: BLE001 - it is handed to whoever waits
-            if future.set_running_or_notify_cancel():
-                future.set_exception(error)
-        else:
-            if future.set_running_or_notify_cancel():
-                future.set_result(result)
-
-    def over(task: asyncio.Task[None]) -> None:
-        _running.discard(task)
-        coroutine.close()  # it never began, if the task was cancelled first
+    def over() -> None:
+        coroutine.close()  # it never began, if the future was cancelled first
         if ended is not None:
             ended()
 
     if future.cancelled():
-        coroutine.close()
-        if ended is not None:
-            ended()
+        over()
         return
-    task = loop().create_task(guarded(), context=context)
+    task = loop().create_task(_settled(coroutine, future), context=context)
     _running.add(task)
-    task.add_done_callback(over)
+    task.add_done_callback(_running.discard)
+    task.add_done_callback(lambda _: over())
     future.add_done_callback(lambda done: call_soon(task.cancel) if done.cancelled() else None)
+
+
+async def _settled(coroutine: Coroutine[Any, Any, T], future: Future[T]) -> None:
+    try:
+        result = await coroutine
+    except asyncio.CancelledError:
+        future.cancel()
+        future.set_running_or_notify_cancel()
+    except BaseException as error:  # noqa: BLE001 - it is handed to whoever waits
+        if future.set_running_or_notify_cancel():
+            future.set_exception(error)
+    else:
+        if future.set_running_or_notify_cancel():
+            future.set_result(result)
 
 
 _running: set[asyncio.Task[None]] = set()

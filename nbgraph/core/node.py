@@ -87,11 +87,10 @@ class Node(Source, Goal):
     goto: tuple[Any, ...] = ()
     label: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    is_async: bool = field(init=False, repr=False)
 
-    @property
-    def is_async(self) -> bool:
-        """Whether the function is a coroutine function."""
-        return inspect.iscoroutinefunction(self.handler)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "is_async", inspect.iscoroutinefunction(self.handler))
 
     @property
     def description(self) -> str | None:
@@ -99,7 +98,7 @@ class Node(Source, Goal):
         text = inspect.getdoc(self.handler)
         return text.splitlines()[0] if text else None
 
-    def call(self, state: Any, context: NodeContext) -> Any:
+    def call(self, state: Any, context: NodeContext | None) -> Any:
         """Call the function as it is declared, with the context if it takes one."""
         if not self.accepts_context:
             return self.handler(state)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import getpass
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel
@@ -23,9 +23,15 @@ from nbgraph.core.position import Position
 from nbgraph.core.requests import Continue, Edit, Resume, SetBreakpoints, Skip, Start
 from nbgraph.core.schema import StateSchema, Update
 from nbgraph.core.superstep import first_tasks
-from nbgraph.errors import AnswerError, InvalidUpdateError, ResumeError, StaleAnswerError
+from nbgraph.errors import (
+    AlreadyAnsweredError,
+    AnswerError,
+    InvalidUpdateError,
+    ResumeError,
+    StaleAnswerError,
+)
 
-__all__ = ["login_name", "opening"]
+__all__ = ["check_breakpoints", "check_unanswered", "login_name", "opening"]
 
 
 def opening(
@@ -208,6 +214,23 @@ def check_breakpoints(structure: Structure, names: tuple[str, ...]) -> None:
         raise ResumeError(
             f"There is no node {_listed(unknown)} to pause at; nodes are {_listed(structure.nodes)}"
         )
+
+
+def check_unanswered(
+    events: Sequence[Event], keys: Iterable[str], asked: Mapping[str, int]
+) -> None:
+    """Refuse an answer that somebody gave before, as these events tell.
+
+    Raises
+    ------
+    AlreadyAnsweredError
+        Saying who answered, and when.
+    """
+    given = [event for event in events if isinstance(event, AnswersGiven)]
+    for event in given:
+        for key in keys:
+            if key in event.answers and asked.get(key, event.asked[key]) == event.asked[key]:
+                raise AlreadyAnsweredError(key, event.by, event.created_at)
 
 
 def login_name() -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, cast
 
@@ -46,7 +46,7 @@ class Answered:
     step: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Position:
     """Where a branch stands after some event.
 
@@ -76,8 +76,8 @@ class Position:
         The tasks' updates are in the state and the next tasks are not chosen yet.
     paused : str or None
         Why the last run paused, if the thread still stands there.
-    failure : ErrorInfo or None
-        The error the last run ended with, if the thread still stands there.
+    failure : RunFailed or None
+        What the last run ended with, if the thread still stands there.
     """
 
     sequence: int = 0
@@ -132,6 +132,16 @@ class Position:
         """Whether something is recorded of the current superstep's tasks."""
         return any((self.finished, self.failed, self.began, self.pending, self.answered, self.once))
 
+    def moved(self, **changes: Any) -> Position:
+        """Return the position with some parts changed.
+
+        Done for every event: `dataclasses.replace` takes ten times as long, which is why this is
+        the one record without slots.
+        """
+        position = object.__new__(Position)
+        position.__dict__.update(self.__dict__, **changes)
+        return position
+
     def summary(self, graph: str) -> BranchSummary:
         """Return what a store lists of the branch."""
         return BranchSummary(graph, self.status, self.step, tuple(self.pending.values()))
@@ -156,8 +166,7 @@ def _is_result(event: Event) -> bool:
 def _all_finished(position: Position, events: Iterable[TaskFinished]) -> Position:
     """Return the position after results that became known together, at the cost of one."""
     done = {event.task_id: event for event in events}
-    return replace(
-        position,
+    return position.moved(
         sequence=max(event.sequence for event in done.values()),
         finished={**position.finished, **done},
         failed={key: value for key, value in position.failed.items() if key not in done},
@@ -197,17 +206,19 @@ def superstepped(
 ) -> Position:
     """Return the position after a superstep whose merged state is `state`."""
     step = position.step if position.merged else position.step + 1
-    kept = Position(
-        sequence=event.sequence,
-        step=step,
-        state=state,
-        before=position.before,
-        after=position.after,
-        joins=event.joins,
+    moved = position.moved(
+        **_CLEARED, sequence=event.sequence, step=step, state=state, joins=event.joins
     )
     if event.next is None:
-        return replace(kept, tasks=position.tasks, finished=position.finished, merged=True)
-    return replace(kept, tasks=event.next)
+        return moved.moved(finished=position.finished, merged=True)
+    return moved.moved(tasks=event.next)
+
+
+_CLEARED: Mapping[str, Any] = {
+    name: getattr(Position(), name)
+    for name in ("finished", "failed", "began", "pending", "answered", "caches", "once")
+} | {"merged": False, "paused": None, "failure": None}
+"""What a finished superstep leaves nothing of."""
 
 
 def _written(position: Position, event: RunStarted | StateEdited, folding: Folding) -> Position:
@@ -224,7 +235,7 @@ def _written(position: Position, event: RunStarted | StateEdited, folding: Foldi
         case StateEdited(update=update, replaced=replaced, replace=whole):
             start: Mapping[str, Any] = {} if whole else position.state
             state = folding.apply(start, update, replaced)
-            return replace(position, sequence=event.sequence, state=state)
+            return position.moved(sequence=event.sequence, state=state)
 
 
 def _reported(
@@ -232,26 +243,25 @@ def _reported(
     event: TaskFinished | TaskFailed | TaskInterrupted | TaskBegan | OnceRecorded,
 ) -> Position:
     task_id = event.task_id
-    moved = replace(position, sequence=event.sequence, paused=None, failure=None)
+    moved = position.moved(sequence=event.sequence, paused=None, failure=None)
     failed = {key: value for key, value in position.failed.items() if key != task_id}
     match event:
         case TaskFinished():
-            return replace(moved, finished={**position.finished, task_id: event}, failed=failed)
+            return moved.moved(finished={**position.finished, task_id: event}, failed=failed)
         case TaskFailed():
-            return replace(moved, failed={**position.failed, task_id: event})
+            return moved.moved(failed={**position.failed, task_id: event})
         case TaskInterrupted(interrupts=interrupts, cache=cache):
             asked = {item.key: item for item in interrupts}
-            return replace(
-                moved,
+            return moved.moved(
                 failed=failed,
                 pending={**position.pending, **asked},
                 caches={**position.caches, task_id: cache},
             )
         case TaskBegan():
-            return replace(moved, began=position.began | {task_id})
+            return moved.moved(began=position.began | {task_id})
         case OnceRecorded(key=key, value=value):
             kept = {**position.once.get(task_id, {}), key: value}
-            return replace(moved, once={**position.once, task_id: kept})
+            return moved.moved(once={**position.once, task_id: kept})
 
 
 def _asked(position: Position, event: AnswersGiven | AnswerRefused) -> Position:
@@ -274,30 +284,27 @@ def _asked(position: Position, event: AnswersGiven | AnswerRefused) -> Position:
                 "problems": problems,
             }
             pending[key] = answered.pop(key).interrupt.model_copy(update=again)
-    return replace(
-        position, sequence=event.sequence, pending=pending, answered=answered, paused=None
-    )
+    return position.moved(sequence=event.sequence, pending=pending, answered=answered, paused=None)
 
 
 def _marked(
     position: Position,
     event: BreakpointsSet | Forked | RunPaused | RunStopped | RunFinished | RunFailed,
 ) -> Position:
-    moved = replace(position, sequence=event.sequence)
+    moved = position.moved(sequence=event.sequence)
     match event:
         case BreakpointsSet(before=before, after=after):
-            return replace(
-                moved,
+            return moved.moved(
                 before=position.before if before is None else before,
                 after=position.after if after is None else after,
             )
         case RunPaused(reason=reason):
-            return replace(moved, paused=reason, failure=None)
+            return moved.moved(paused=reason, failure=None)
         case RunStopped():
-            return replace(moved, paused=None, failure=None)
+            return moved.moved(paused=None, failure=None)
         case RunFailed():
-            return replace(moved, paused=None, failure=event)
+            return moved.moved(paused=None, failure=event)
         case RunFinished():
-            return replace(moved, tasks=(), finished={}, merged=False, paused=None, failure=None)
+            return moved.moved(tasks=(), finished={}, merged=False, paused=None, failure=None)
         case Forked():
             return moved

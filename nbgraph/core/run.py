@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
-from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4
@@ -79,6 +78,8 @@ class Superstepper:
         self._passing = False
         self._spent = 0.0
         self._unrecorded: set[asyncio.Future[None]] = set()
+        self._jobs: dict[str, asyncio.Task[None]] = {}
+        self._waiting: set[str] = set()
 
     def stop(self, request: Stop) -> None:
         """End the run: at once, or when its superstep is finished. On the run's own loop only."""
@@ -93,25 +94,29 @@ class Superstepper:
         """
         self._passing = passing
         try:
-            for event in await self._begin(opening):
-                yield event
-            async with aclosing(self._supersteps()) as happening:
-                async for event in happening:
+            happened = await self._begin(opening)
+            while True:
+                for event in happened:
                     yield event
+                if self._over:
+                    return
+                happened = await self._advance() if self._waiting else self._started()
         finally:
-            self._end()
+            await self._end()
 
-    async def _supersteps(self) -> AsyncGenerator[Event | LiveEvent, None]:
-        while not self._over:
-            async with aclosing(self._superstep()) as happening:
-                async for event in happening:
-                    yield event
-
-    def _end(self) -> None:
-        """Let go of workers that wait for something that nobody will record."""
+    async def _end(self) -> None:
+        """Cancel what still runs, and let go of workers that wait for a record."""
         self._over = True
         for recorded in self._unrecorded:
             recorded.cancel()
+        await self._cancel()
+
+    async def _cancel(self) -> None:
+        running = [job for job in self._jobs.values() if not job.done()]
+        for job in running:
+            job.cancel()
+        if running:
+            await asyncio.gather(*running, return_exceptions=True)
 
     async def _begin(self, opening: Sequence[Event]) -> Sequence[Event]:
         """Record the opening together with what follows from it without running anything."""
@@ -128,20 +133,15 @@ class Superstepper:
         self._over = self._over or draft.ends_run
         return events
 
-    async def _superstep(self) -> AsyncGenerator[Event | LiveEvent, None]:
+    def _started(self) -> Sequence[LiveEvent]:
+        """Start the tasks of a superstep."""
         tasks = self._log.position.runnable
-        jobs = {
+        self._jobs = {
             call.task.task_id: asyncio.create_task(self._job(call)) for call in self._calls(tasks)
         }
-        waiting = set(jobs)
-        try:
-            for task in tasks:
-                yield TaskStarted(task.task_id, task.node, time.time())
-            while waiting and not self._over:
-                for event in await self._advance(waiting, jobs):
-                    yield event
-        finally:
-            await _cancelled(jobs.values())
+        self._waiting = set(self._jobs)
+        now = time.time()
+        return [TaskStarted(task.task_id, task.node, now) for task in tasks]
 
     async def _job(self, call: TaskCall) -> None:
         self._inbox.put_nowait(await run_task(call))
@@ -155,8 +155,19 @@ class Superstepper:
             yield self._call(task, answered.get(task.task_id, {}), port)
 
     def _call(self, task: TaskSpec, answered: Mapping[str, Any], port: Port) -> TaskCall:
+        node = self._graph.structure.nodes[task.node]
+        return TaskCall(
+            task=task,
+            node=node,
+            schema=self._graph.schema,
+            state=self._log.position.state,
+            frame=Frame(self._log.thread_id, task.task_id, task.node, answered),
+            context=self._context(task, port) if node.accepts_context else None,
+        )
+
+    def _context(self, task: TaskSpec, port: Port) -> NodeContext:
         log, position = self._log, self._log.position
-        context = NodeContext(
+        return NodeContext(
             graph_name=self._graph.name,
             node=task.node,
             run_id=self.run_id,
@@ -168,14 +179,6 @@ class Superstepper:
             given=self._given,
             recorded=position.once.get(task.task_id, {}),
             port=port,
-        )
-        return TaskCall(
-            task=task,
-            node=self._graph.structure.nodes[task.node],
-            schema=self._graph.schema,
-            state=position.state,
-            frame=Frame(log.thread_id, task.task_id, task.node, answered),
-            context=context,
         )
 
     def _port(self, loop: asyncio.AbstractEventLoop) -> Port:
@@ -196,38 +199,45 @@ class Superstepper:
 
         return Port(loop=loop, say=say, record_once=record)
 
-    async def _advance(
-        self, waiting: set[str], jobs: Mapping[str, asyncio.Task[None]]
-    ) -> Sequence[Event | LiveEvent]:
+    async def _advance(self) -> Sequence[Event | LiveEvent]:
         """Take what has happened since the last look, record it as one commit, and return it."""
+        items = await self._taken()
+        if any(map(_ends, items)):
+            await self._cancel()
+            items += self._at_hand()  # what is known by then is recorded too
         live: list[Event | LiveEvent] = []
         outcomes: list[Outcome] = []
         stops = False
-        for item in await self._taken():
+        for item in items:
             match item:
                 case Outcome():
                     outcomes.append(item)
                 case Stop(gently=gently):
                     stops, self._pausing = stops or not gently, True
-                case _Once(event=event, recorded=recorded):
-                    live.extend(await self._log.commit(self._log.draft([event])))
-                    self._unrecorded.discard(recorded)
-                    if not recorded.done():
-                        recorded.set_result(None)
+                case _Once():
+                    live.extend(await self._record_once(item))
                 case _:
                     live.append(item)
-        if stops or any(item.exception is not None for item in outcomes):
-            await _cancelled(jobs.values())
         if not (stops or outcomes):
             return live
-        waiting -= {item.task_id for item in outcomes}
-        return [*live, *await self._commit(self._reported(outcomes, waiting, jobs, stops=stops))]
+        self._waiting -= {item.task_id for item in outcomes}
+        return [*live, *await self._commit(self._reported(outcomes, stops=stops))]
+
+    async def _record_once(self, item: _Once) -> Sequence[Event]:
+        events = await self._log.commit(self._log.draft([item.event]))
+        self._unrecorded.discard(item.recorded)
+        if not item.recorded.done():
+            item.recorded.set_result(None)
+        return events
 
     async def _taken(self) -> list[_Item]:
-        taken = [await self._first_taken()]
+        return [await self._first_taken(), *self._at_hand()]
+
+    def _at_hand(self) -> list[_Item]:
+        found: list[_Item] = []
         while not self._inbox.empty():
-            taken.append(self._inbox.get_nowait())
-        return taken
+            found.append(self._inbox.get_nowait())
+        return found
 
     async def _first_taken(self) -> _Item:
         limit, clock = self._limits.timeout, time.perf_counter()
@@ -242,20 +252,20 @@ class Superstepper:
         finally:
             self._spent += time.perf_counter() - clock
 
-    def _reported(
-        self, outcomes: Sequence[Outcome], waiting: set[str], order: Iterable[str], *, stops: bool
-    ) -> Draft:
+    def _reported(self, outcomes: Sequence[Outcome], *, stops: bool) -> Draft:
         """Return what outcomes lead to: a failure, the end of the superstep, or just themselves."""
-        draft = self._log.draft(item.event for item in outcomes)
+        # A run's own failure, which has no task, comes after what tasks report.
+        ordered = sorted(outcomes, key=lambda item: not item.task_id)
+        draft = self._log.draft(item.event for item in ordered)
         failed = {item.task_id: item for item in outcomes if item.exception is not None}
         if "" in failed:
             return draft
         if failed:
-            first = next(failed[task_id] for task_id in order if task_id in failed)
+            first = next(failed[task_id] for task_id in self._jobs if task_id in failed)
             draft.add(_echoed(first))
         elif stops:
             draft.add(RunStopped())
-        elif not waiting:
+        elif not self._waiting:
             self._close(draft)
         return draft
 
@@ -285,7 +295,9 @@ class Superstepper:
         following: tuple[TaskSpec, ...] = ()
         joins: Mapping[str, tuple[str, ...]] = {}
         try:
-            following, joins = next_tasks(graph.structure, position, graph.schema.view(state))
+            following, joins = next_tasks(
+                graph.structure, position, lambda: graph.schema.view(state)
+            )
         except Exception as error:  # noqa: BLE001 - a router is the user's own code
             failure = error
         stays = failure is not None or (pauses and following)
@@ -324,17 +336,32 @@ class Superstepper:
             draft.add(_failed(RunLimitExceededError("max_steps", self._limits.max_steps)))
 
     def _reason_before(self, draft: Draft) -> Literal["before", "until", "step", "pause"] | None:
-        nodes = {task.node for task in draft.position.runnable}
         own, limits = draft.position.before, self._limits
         before = self._graph.interrupt_before if own is None else own
+        nodes = (
+            {task.node for task in draft.position.runnable}
+            if before or limits.until
+            else set[str]()
+        )
         here = draft.position.entered or self._passing
-        if not here and ("*" in before or nodes & set(before)):
+        if before and not here and ("*" in before or not nodes.isdisjoint(before)):
             return "before"
         if self.steps and limits.until in nodes:
             return "until"
         if limits.steps is not None and self.steps >= limits.steps:
             return "step"
         return "pause" if self._pausing else None
+
+
+def _ends(item: _Item) -> bool:
+    """Return whether an item ends the run before its superstep is finished."""
+    match item:
+        case Outcome(exception=exception):
+            return exception is not None
+        case Stop(gently=gently):
+            return not gently
+        case _:
+            return False
 
 
 def _failed(error: BaseException) -> RunFailed:
@@ -347,11 +374,3 @@ def _echoed(outcome: Outcome) -> RunFailed:
     info = outcome.event.error
     failed = RunFailed(error=ErrorInfo(type=info.type, message=info.message))
     return failed.with_exception(outcome.exception) if outcome.exception else failed
-
-
-async def _cancelled(jobs: Iterable[asyncio.Task[None]]) -> None:
-    """Cancel what still runs, and wait until it is gone."""
-    running = [job for job in jobs if not job.done()]
-    for job in running:
-        job.cancel()
-    await asyncio.gather(*running, return_exceptions=True)

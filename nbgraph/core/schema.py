@@ -101,7 +101,8 @@ class StateSchema:
         missing = [name for name in self._required() if name not in state]
         if missing:
             raise StateUpdateError(
-                f"A new thread needs a value for {', '.join(map(repr, missing))}; pass it in the input"
+                f"A new thread needs a value for {', '.join(map(repr, missing))}; pass it in its "
+                "input"
             )
         known = {**defaults, **self.to_json(state)}
         values = {name: known[name] for name in (*self.fields, *known) if name in known}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, cast
 
 from pydantic import BaseModel
@@ -24,7 +24,7 @@ def first_tasks(structure: Structure) -> tuple[TaskSpec, ...]:
 
 
 def next_tasks(
-    structure: Structure, position: Position, view: Any
+    structure: Structure, position: Position, view: Callable[[], Any]
 ) -> tuple[tuple[TaskSpec, ...], dict[str, tuple[str, ...]]]:
     """Return the tasks that follow a finished superstep, and what has arrived at open joins.
 
@@ -34,8 +34,8 @@ def next_tasks(
         The graph's flow.
     position : Position
         With all tasks finished.
-    view : state
-        The merged state, as routers are given it.
+    view : function
+        Returns the merged state, as a router is given it.
 
     Raises
     ------
@@ -52,9 +52,9 @@ def next_tasks(
     return _numbered(routes), arrived
 
 
-def _routes(structure: Structure, name: str, view: Any) -> list[Route]:
+def _routes(structure: Structure, name: str, view: Callable[[], Any]) -> list[Route]:
     if name in structure.branches:
-        return [Route(node=_chosen(structure.branches[name], name, view))]
+        return [Route(node=_chosen(structure.branches[name], name, view()))]
     return [Route(node=target) for target in structure.edges.get(name, ())]
 
 

@@ -39,7 +39,7 @@ class TaskCall:
     schema: StateSchema
     state: Mapping[str, Any]
     frame: Frame
-    context: NodeContext
+    context: NodeContext | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ def _asked(call: TaskCall, pauses: Sequence[GraphInterrupt]) -> Outcome:
 
 
 def _kept_cache(call: TaskCall) -> dict[str, Any]:
-    if not call.context.cache:
+    if call.context is None or not call.context.cache:
         return {}
     return answers.to_json(call.context.cache, where=f"ctx.cache of {call.node.name!r}")
 

@@ -12,7 +12,7 @@ from nbgraph.core.context import NOT_PROVIDED
 from nbgraph.core.driver import Capability, Shape
 from nbgraph.core.events import Event, Forked, LiveEvent, StateEdited
 from nbgraph.core.log import Draft, Log
-from nbgraph.core.opening import login_name, opening
+from nbgraph.core.opening import check_unanswered, login_name, opening
 from nbgraph.core.position import Position, fold
 from nbgraph.core.requests import (
     Continue,
@@ -29,7 +29,6 @@ from nbgraph.core.run import Limits, Superstepper
 from nbgraph.core.schema import StateSchema
 from nbgraph.core.store import BranchRecord, StateStore
 from nbgraph.errors import (
-    AlreadyAnsweredError,
     ConcurrentRunError,
     GraphConfigError,
     ResumeError,
@@ -224,11 +223,11 @@ class Thread:
         if isinstance(request, Resume):
             events = await self._log.read(after=conflict.expected)
             keys = request.answers or dict.fromkeys(self._log.position.pending)
-            _raise_if_answered(events, keys, request.asked)
+            check_unanswered(events, keys, request.asked)
 
     def _explain_answered(self, request: Resume, events: Sequence[Event]) -> None:
         if request.asked:
-            _raise_if_answered(events, request.asked, request.asked)
+            check_unanswered(events, request.asked, request.asked)
 
     async def _record(self, request: Edit | Skip | SetBreakpoints) -> Sequence[Event]:
         self._check_idle()
@@ -268,14 +267,3 @@ class Thread:
         """Stop what runs. The store stays open: it may serve other threads."""
         if self._running is not None:
             self._running.stop(Stop())
-
-
-def _raise_if_answered(
-    events: Sequence[Event], keys: Mapping[str, Any], asked: Mapping[str, int]
-) -> None:
-    for event in events:
-        if event.type != "answers_given":
-            continue
-        for key in keys:
-            if key in event.answers and asked.get(key, event.asked[key]) == event.asked[key]:
-                raise AlreadyAnsweredError(key, event.by, event.created_at)

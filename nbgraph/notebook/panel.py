@@ -87,7 +87,7 @@ class Panel(ipywidgets.VBox):
         every(_TICK, self._tick)
         if input is not None:
             begin(self.session, input)
-        if unattended() and self.session.snapshot.position.sequence:
+        if unattended() and self.session.status != "new":
             self.session.finish(answers)
 
     # --- what it is made of ------------------------------------------------------------------

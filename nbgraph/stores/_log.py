@@ -13,7 +13,8 @@ from typing import TypeAlias
 
 from pydantic_core import from_json
 
-from nbgraph.core.events import Event, Interrupt, decode_events, encode_events
+from nbgraph.core.codec import decode_events, encode_events
+from nbgraph.core.events import Event, Interrupt
 from nbgraph.core.store import BranchSummary, Claim, PositionSnapshot
 from nbgraph.errors import (
     ClaimLostError,

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
+from nbgraph.core.codec import stamped
 from nbgraph.core.events import (
     AnswerRefused,
     AnswersGiven,
@@ -30,7 +31,6 @@ from nbgraph.core.events import (
     TaskFinished,
     TaskInterrupted,
     TaskSpec,
-    stamped,
 )
 from nbgraph.core.store import BranchRecord, BranchSummary, StateStore
 

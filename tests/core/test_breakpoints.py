@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -39,7 +40,7 @@ def test_a_star_is_every_node(options: dict[str, Any]) -> None:
     while graph.sync.position("t").status == "interrupted":
         seen.append(graph.invoke(None, thread_id="t").state.log)
     assert seen[-1] == ["a", "b", "c"]
-    assert all(len(after) - len(before) <= 1 for before, after in zip(seen, seen[1:], strict=False))
+    assert all(len(after) - len(before) <= 1 for before, after in pairwise(seen))
 
 
 def test_going_on_passes_the_point_once() -> None:
@@ -172,7 +173,7 @@ def test_a_breakpoint_at_an_unknown_node_is_refused_by_name(where: str) -> None:
     with pytest.raises(GraphConfigError, match="no node 'x'"):
         abc(**{where: ["x"]})
     graph = abc()
-    with pytest.raises(ResumeError, match="no node 'x'.*'a', 'b', 'c'"):
+    with pytest.raises(ResumeError, match=r"no node 'x'.*'a', 'b', 'c'"):
         graph.invoke({}, thread_id="t", **{where: ["x"]})
     assert history(graph) == []
 

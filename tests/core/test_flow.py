@@ -181,7 +181,7 @@ def test_a_flow_needs_items_and_is_written_once() -> None:
 
 
 def test_a_graph_without_a_flow_says_what_to_call() -> None:
-    with pytest.raises(GraphConfigError, match="call .flow"):
+    with pytest.raises(GraphConfigError, match=r"call \.flow"):
         Graph(Trail).invoke({})
 
 

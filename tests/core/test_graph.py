@@ -478,10 +478,9 @@ def test_leaving_a_sync_stream_ends_the_run_where_it_is() -> None:
 
 def test_stream_yields_what_is_recorded_in_order_and_raises_after_the_failure() -> None:
     graph = chain(stop("a"), failing("b", ValueError("no")))
-    seen = []
+    seen: list[Any] = []
     with pytest.raises(ValueError, match="no"):
-        for event in graph.stream({}, thread_id="t"):
-            seen.append(event)
+        seen.extend(graph.stream({}, thread_id="t"))
     assert [event.id for event in seen if hasattr(event, "id")] == [e.id for e in history(graph)]
 
 
@@ -588,7 +587,7 @@ def test_a_context_that_was_not_passed_is_missed_by_name() -> None:
     def reads(state: Trail, ctx: NodeContext) -> None:
         ctx.context  # noqa: B018
 
-    with pytest.raises(ContextNotProvidedError, match="'reads' reads ctx.context"):
+    with pytest.raises(ContextNotProvidedError, match=r"'reads' reads ctx\.context"):
         chain(reads).invoke({}, thread_id="t")
 
 
@@ -716,7 +715,7 @@ def test_a_missing_required_field_is_named() -> None:
         what: str = "tea"
 
     graph = Graph(Needs).flow(START >> node(name="n")(lambda state: None) >> END)
-    with pytest.raises(StateUpdateError, match="needs 'who'"):
+    with pytest.raises(StateUpdateError, match="for 'who'"):
         graph.invoke({})
 
 

@@ -359,7 +359,7 @@ def test_once_in_an_async_node_takes_an_async_function() -> None:
     async def ask(state: Trail, ctx: NodeContext) -> None:
         ctx.once("a", lambda: 1)
 
-    with pytest.raises(TypeError, match="await ctx.once"):
+    with pytest.raises(TypeError, match=r"await ctx\.once"):
         chain(ask).invoke({}, thread_id="t")
 
 

@@ -247,14 +247,12 @@ def test_a_run_that_ends_before_a_once_is_recorded_leaves_no_worker_waiting() ->
         graph = Graph(Trail, state_store=InMemoryStateStore())
         graph.flow(START >> node(slow) >> END)
         task = asyncio.create_task(graph.ainvoke({}, thread_id="t"))
-        while not begun.is_set():
-            await asyncio.sleep(0)
+        await asyncio.to_thread(begun.wait, 30)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
         release.set()
-        while not told.is_set():
-            await asyncio.sleep(0)
+        await asyncio.to_thread(told.wait, 30)
 
     asyncio.run(scenario())
     assert told.is_set()

@@ -29,7 +29,7 @@ from nbgraph import (
     node,
     replace,
 )
-from nbgraph.core.events import encode_events
+from nbgraph.core.codec import encode_events
 from nbgraph.core.schema import StateSchema
 from nbgraph.errors import (
     GraphConfigError,
@@ -304,7 +304,7 @@ def test_a_field_that_pydantic_cannot_read_is_named() -> None:
         field: Strange | None = None
 
     graph = Graph(Bad).flow(START >> node(name="n")(lambda state: None) >> END)
-    with pytest.raises(GraphConfigError, match="'field'.*cannot be kept"):
+    with pytest.raises(GraphConfigError, match=r"'field'.*cannot be kept"):
         graph.invoke({"field": Strange()})
 
 

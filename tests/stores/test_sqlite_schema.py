@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from nbgraph.core.codec import decode_events
 from nbgraph.core.store import StateStore
 from nbgraph.errors import DamagedStoreError
 from nbgraph.stores import InMemoryStateStore, SQLiteStateStore
@@ -51,8 +52,6 @@ async def _of_schema_1() -> list[object]:
         connection.deserialize(gzip.decompress(path.read_bytes()))
         body = connection.execute("SELECT body FROM commits WHERE count = 17").fetchone()[0]
     connection.close()
-    from nbgraph.core.events import decode_events
-
     return decode_events(body, branch_id="main", first=1, where="schema 1")
 
 

@@ -1,0 +1,74 @@
+"""Events as JSON text and back: what every store keeps of a commit."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field, ValidationError
+
+from nbgraph.core.events import Event, TaskInterrupted
+from nbgraph.errors import DamagedStoreError
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+__all__ = ["decode_events", "encode_events", "stamp", "stamped"]
+
+
+@functools.cache
+def _adapter() -> TypeAdapter[list[Event]]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(list[Annotated[Event, Field(discriminator="type")]])
+
+
+def encode_events(events: Sequence[Event]) -> str:
+    """Return a commit's events as one JSON text, without sequence and branch.
+
+    A store keeps those two in its own key, so that they exist once.
+    """
+    return f"[{','.join(map(_encoded, events))}]"
+
+
+def _encoded(event: Event) -> str:
+    # exclude_defaults keeps rows small but drops the tag too, which is a default: put it back.
+    # `created_at` has no fixed default, so the text is never `{}`.
+    rest = event.__pydantic_serializer__.to_json(event, exclude_defaults=True).decode()
+    return f'{{"type":"{event.type}",{rest[1:]}'
+
+
+def decode_events(body: str, *, branch_id: str, first: int, where: str) -> list[Event]:
+    """Return the events of one stored commit; `first` is the sequence of its first event.
+
+    Raises
+    ------
+    DamagedStoreError
+        If the text is not what `encode_events` wrote; `where` names the row.
+    """
+    try:
+        events = _adapter().validate_json(body)
+    except (ValidationError, json.JSONDecodeError) as error:
+        raise DamagedStoreError(where, str(error).splitlines()[0]) from error
+    for offset, event in enumerate(events):
+        stamp(event, branch_id=branch_id, sequence=first + offset)
+    return events
+
+
+def stamped(event: Event, *, branch_id: str, sequence: int) -> Event:
+    """Return the event with its place in a log."""
+    placed = copy.copy(event)
+    stamp(placed, branch_id=branch_id, sequence=sequence)
+    return placed
+
+
+def stamp(event: Event, *, branch_id: str, sequence: int) -> None:
+    """Give an event that nobody else has seen its place in a log; its questions know it too."""
+    values: dict[str, Any] = vars(event)  # type: ignore[assignment] - frozen from here on
+    values["branch_id"], values["sequence"] = branch_id, sequence
+    if isinstance(event, TaskInterrupted):
+        asked = {"asked": sequence, "created_at": event.created_at}
+        values["interrupts"] = tuple(item.model_copy(update=asked) for item in event.interrupts)

@@ -1,0 +1,30 @@
+"""Which driver runs an app: a `Graph` brings its own, and other engines have adapters."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import uuid4
+
+from nbgraph.core.context import NOT_PROVIDED
+from nbgraph.core.driver import Driver
+from nbgraph.core.graph import Graph
+from nbgraph.core.store import StateStore
+from nbgraph.errors import GraphConfigError
+from nbgraph.stores import InMemoryStateStore
+
+__all__ = ["driver_for"]
+
+
+def driver_for(
+    app: Any, thread_id: str | None, branch_id: str, store: StateStore | None, context: Any
+) -> tuple[Driver, str | None]:
+    """Return the driver for a graph's thread, and what a person should know about it."""
+    if not isinstance(app, Graph):
+        raise GraphConfigError(f"There is no driver for {type(app).__qualname__}; pass a Graph")
+    notice = None
+    kept = store or app.state_store
+    if kept is None:
+        kept, notice = InMemoryStateStore(), "Kept in memory only: gone when the kernel stops."
+    given = NOT_PROVIDED if context is None else context
+    name = thread_id or f"{app.name}-{uuid4().hex[:6]}"
+    return app.thread(name, branch_id=branch_id, state_store=kept, context=given), notice
