@@ -56,6 +56,16 @@ class Field:
             raise StateUpdateError(f"{where} does not fit: {_first_problem(error)}") from error
         return plain_copy(checked, where) if self._plain else _round_trip(adapter, checked, where)
 
+    @property
+    def type(self) -> Any:
+        """The field's annotation, without its constraints and reducer."""
+        return self._bare
+
+    def kept(self, value: Any) -> Any:
+        """Return a value that stands in a state as JSON, once it is sure to come back as it is."""
+        where = f"field {self.name!r}"
+        return plain_copy(value, where) if self._plain else _round_trip(self.delta, value, where)
+
     def shown(self, value: Any) -> Any:
         """Return a value that stands in a state as JSON; it was checked when it was written."""
         return fresh(value) if self._plain else from_json(self.delta.dump_json(value))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from nbgraph.core.codec import stamp
-from nbgraph.core.driver import Folding
 from nbgraph.core.events import (
     Event,
     RunFailed,
@@ -16,6 +16,8 @@ from nbgraph.core.events import (
     SuperstepFinished,
 )
 from nbgraph.core.position import Position, fold, superstepped
+from nbgraph.core.schema import StateSchema
+from nbgraph.core.snapshots import position_of, snapshot_of
 from nbgraph.core.store import StateStore
 from nbgraph.errors import UnknownThreadError
 
@@ -25,7 +27,7 @@ __all__ = ["Draft", "Log"]
 class Draft:
     """Events that are not recorded yet, and the position they lead to."""
 
-    def __init__(self, position: Position, branch_id: str, folding: Folding) -> None:
+    def __init__(self, position: Position, branch_id: str, folding: StateSchema) -> None:
         self.events: list[Event] = []
         self.position = position
         self._last = position.sequence
@@ -62,7 +64,7 @@ class Log:
         self,
         *,
         graph: str,
-        folding: Folding,
+        folding: StateSchema,
         store: StateStore | None,
         thread_id: str,
         branch_id: str,
@@ -86,10 +88,38 @@ class Log:
         StateStoreError
             If what is kept does not fit the state any more, or cannot be read.
         """
-        if self.store is not None:
+        if not self.position.sequence:
+            self.position = await self.recalled() or self.position
+        elif self.store is not None:
             events = await self.read(after=self.position.sequence)
             self.position = fold(events, self.folding, self.position)
         return self.position
+
+    async def recalled(self, upto: int | None = None) -> Position | None:
+        """Return where the branch stands, or stood after event `upto`, as it is recorded.
+
+        None for a thread that is new. A snapshot saves reading the events before it.
+
+        Raises
+        ------
+        UnknownThreadError
+            If the branch does not exist.
+        StateStoreError
+            If what is kept does not fit the state any more, or cannot be read.
+        """
+        if self.store is None:
+            return None
+        try:
+            found = await self.store.recall(self.thread_id, self.branch_id, upto=upto)
+        except UnknownThreadError:
+            if self.branch_id == "main":
+                return None
+            raise
+        if found.snapshot is None:
+            return fold(found.events, self.folding)
+        start = position_of(found.snapshot, self.folding)
+        events = found.events if start is not None else await self.read(upto=upto)
+        return fold(events, self.folding, start)
 
     async def read(self, *, after: int = 0, upto: int | None = None) -> Sequence[Event]:
         """Return recorded events; none for a thread that is new."""
@@ -123,6 +153,7 @@ class Log:
                 draft.events,
                 expected=self.position.sequence,
                 summary=draft.position.summary(self.graph),
+                snapshot=partial(snapshot_of, draft.position, self.folding),
             )
         self.position = draft.position
         return draft.events

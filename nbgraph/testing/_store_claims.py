@@ -1,7 +1,5 @@
 """The part of the store contract that is about who writes: claims, epochs, take-overs."""
 
-
-
 from __future__ import annotations
 
 from nbgraph.core.store import Claim, StateStore

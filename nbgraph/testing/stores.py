@@ -33,11 +33,12 @@ from nbgraph.testing._store_log import (
     summary,
     with_store,
 )
+from nbgraph.testing._store_snapshots import SnapshotConformance
 
 __all__ = ["StoreConformance"]
 
 
-class StoreConformance(ListingConformance, ClaimConformance):
+class StoreConformance(ListingConformance, ClaimConformance, SnapshotConformance):
     """What every state store does. A subclass says how one is made."""
 
     def make_store(self, folder: Path) -> StateStore:
