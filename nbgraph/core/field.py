@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from pydantic import ConfigDict, PydanticUserError, TypeAdapter, ValidationError
 from pydantic_core import from_json
 
-from nbgraph.core.reducers import Reducer, add, checked_reducer, merge_dict
+from nbgraph.core.reducers import Reducer, add, checked_reducer, merge_dict, replace
 from nbgraph.core.type_judges import readable
 from nbgraph.core.values import fresh, plain_copy, same
 from nbgraph.errors import GraphConfigError, GraphExecutionError, StateStoreError, StateUpdateError
@@ -63,6 +63,8 @@ class Field:
 
     def kept(self, value: Any) -> Any:
         """Return a value that stands in a state as JSON, once it is sure to come back as it is."""
+        if self._plain and self.reducer in (None, add, merge_dict, replace):
+            return value  # it was checked when it was written, and these make nothing else of it
         where = f"field {self.name!r}"
         return plain_copy(value, where) if self._plain else _round_trip(self.delta, value, where)
 

@@ -88,8 +88,12 @@ class Commit:
         return self.expected + self.count
 
     def snapshot_after(self, since: int, snapped: int) -> PositionSnapshot | None:
-        """Return the snapshot to keep after `since` bytes of commits; the last had `snapped`."""
-        if self.snapshot is None or since <= max(SNAPSHOT_BYTES, snapped):
+        """Return the snapshot to keep after `since` bytes of commits; the last had `snapped`.
+
+        The distance grows with the snapshot, so that all that is ever written of them grows as the
+        log does; a quarter, because an event takes longer to read than the same bytes of a state.
+        """
+        if self.snapshot is None or since <= max(SNAPSHOT_BYTES, snapped // 4):
             return None
         return self.snapshot()
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from zlib import decompress
 
 from nbgraph.core.events import Event
 from nbgraph.core.store import PositionSnapshot
@@ -157,8 +155,8 @@ def _read_snapshot(
     try:
         if body_checksum(refs.encode() + body, place) != checksum:
             return None
-        text = restored(decompress(body), refs, lambda name: checked_blob(blobs, name))
-    except (zlib.error, TypeError, ValueError, AttributeError, LookupError):
+        text = restored(body, refs, lambda name: checked_blob(blobs, name))
+    except (TypeError, ValueError, AttributeError, LookupError):
         return None
     return PositionSnapshot(sequence, fingerprint, text)
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from operator import attrgetter
-from zlib import compress
 
 from nbgraph.core.events import Interrupt
 from nbgraph.core.store import BranchRecord, PositionSnapshot
@@ -46,8 +45,8 @@ _FIND_TIP = """
 
 _ADD_BRANCH = """
     INSERT INTO branches (thread, name, parent, parent_sequence, created_at, root, identity,
-        chain, snapped)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+        chain, since, snapped)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     RETURNING id
 """
 
@@ -60,6 +59,7 @@ _LASTING = attrgetter(
     "root",
     "identity",
     "chain",
+    "since",
     "snapped",
 )
 
@@ -92,6 +92,10 @@ _ADD_COMMIT = "INSERT INTO commits (place, count, hash, refs, body) VALUES (?, ?
 _ADD_SNAPSHOT = """
     INSERT INTO snapshots (place, fingerprint, refs, checksum, body) VALUES (?, ?, ?, ?, ?)
 """
+
+# Only the newest is kept: it is the one that is read when a thread goes on, and its pages are used
+# again by the next.
+_DROP_SNAPSHOT = "DELETE FROM snapshots WHERE place BETWEEN ? AND ?"
 
 _ADD_BLOB = "INSERT INTO blobs (hash, body) VALUES (?, ?) ON CONFLICT DO NOTHING"
 
@@ -256,7 +260,8 @@ def _added(
     above, at = parent or (None, 0)
     # A database gives back a float, and the checksum has to fit what it gives back.
     branch = Branch(0, *names, above and above.id, at, float(created_at), root, chain=root)
-    branch.snapped = 0 if above is None else above.snapped
+    # A fork makes a snapshot of its own soon: its parent's will move past where it forks off.
+    branch.snapped = branch.since = 0 if above is None else above.snapped
     branch.identity = branch.lasting_checksum()
     (branch.id,) = cursor.execute(_ADD_BRANCH, _LASTING(branch)).fetchone()
     return branch
@@ -295,9 +300,11 @@ def _add_snapshot(cursor: Cursor, branch: Branch, snapshot: PositionSnapshot) ->
     place = place_of(branch.id, snapshot.sequence)
     extract = extracted(snapshot.body)
     _add_blobs(cursor, branch, extract.blobs)
-    body = compress(extract.body, 1)
-    checksum = body_checksum(extract.refs.encode() + body, place)
-    cursor.execute(_ADD_SNAPSHOT, (place, snapshot.fingerprint, extract.refs, checksum, body))
+    checksum = body_checksum(extract.refs.encode() + extract.body, place)
+    begin = place_of(branch.id, 0)
+    cursor.execute(_DROP_SNAPSHOT, (begin, place))
+    row = (place, snapshot.fingerprint, extract.refs, checksum, extract.body)
+    cursor.execute(_ADD_SNAPSHOT, row)
     return len(extract.body)
 
 

@@ -251,6 +251,7 @@ class InMemoryStateStore:
             made = _Branch(
                 thread_id, branch.id, parent, at, branch.created_at, summary, root, root, at
             )
+            made.since = 0 if parent.snapshot is None else len(parent.snapshot.body)
             self._keep(made, commit)
             self._threads[thread_id][branch.id] = made
 

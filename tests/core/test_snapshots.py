@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import operator
 import sqlite3
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
@@ -101,21 +102,36 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "threads.db"
 
 
-def snapshots(path: Path) -> int:
-    with sqlite3.connect(path) as connection:
-        (found,) = connection.execute("SELECT count(*) FROM snapshots").fetchone()
-    connection.close()
-    return found
-
-
-def test_snapshots_stand_at_growing_distances(path: Path) -> None:
+def test_snapshots_stand_at_growing_distances_and_the_newest_is_kept(path: Path) -> None:
     store = SQLiteStateStore(path, durability="fast")
-    spoken(store, 40)
-    after_40 = snapshots(path)
-    spoken(store, 360)
-    assert 1 <= after_40 <= 3
-    assert after_40 < snapshots(path) <= 12
+    found: list[int] = []
+    for _ in range(200):
+        spoken(store, 1)
+        recalled = asyncio.run(store.recall("t"))
+        found.append(0 if recalled.snapshot is None else recalled.snapshot.sequence)
+    distances = [after - before for before, after in pairwise(dict.fromkeys(found))]
+    assert 3 <= len(distances) <= 16
+    assert distances[1:] == sorted(distances[1:])
+    with sqlite3.connect(path) as connection:
+        assert connection.execute("SELECT count(*) FROM snapshots").fetchone() == (1,)
+    connection.close()
     store.close()
+
+
+def test_a_fork_makes_a_snapshot_of_its_own(path: Path) -> None:
+    async def scenario() -> None:
+        store, graph = SQLiteStateStore(path), talk()
+        branch_id = await graph.fork("t", from_=50, state_store=store)
+        await graph.ainvoke({}, thread_id="t", branch_id=branch_id, state_store=store)
+        found = await store.recall("t", branch_id)
+        assert found.snapshot is not None
+        assert found.snapshot.sequence > 50
+        await store.aclose()
+
+    store = SQLiteStateStore(path)
+    spoken(store, 60)
+    store.close()
+    asyncio.run(scenario())
 
 
 def test_a_branch_is_read_from_the_newest_snapshot_before_it(path: Path) -> None:
