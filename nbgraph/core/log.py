@@ -18,7 +18,7 @@ from nbgraph.core.events import (
 from nbgraph.core.position import Position, fold, superstepped
 from nbgraph.core.schema import StateSchema
 from nbgraph.core.snapshots import position_of, snapshot_of
-from nbgraph.core.store import StateStore
+from nbgraph.core.store import Claim, StateStore
 from nbgraph.errors import UnknownThreadError
 
 __all__ = ["Draft", "Log"]
@@ -75,6 +75,15 @@ class Log:
         self.thread_id = thread_id
         self.branch_id = branch_id
         self.position = Position()
+        self._claim: Claim | None = None
+
+    def take_over(self, owner: str) -> None:
+        """Let the next commit take the branch over: a run that began earlier commits no more."""
+        self._claim = Claim(owner)
+
+    def let_go(self) -> None:
+        """Commit without a claim from now on, as whoever edits between two runs does."""
+        self._claim = None
 
     async def load(self) -> Position:
         """Take up what others recorded, and return where the branch stands.
@@ -139,21 +148,34 @@ class Log:
         return draft
 
     async def commit(self, draft: Draft) -> Sequence[Event]:
-        """Record a draft as one commit, and return its events; an empty one records nothing.
+        """Record a draft as one commit, and return its events; an empty one records none.
 
         Raises
         ------
         ConcurrentRunError
             If somebody else wrote to the branch since it was loaded.
+        ClaimLostError
+            If somebody else took the branch over since this log did.
         """
-        if draft.events and self.store is not None:
-            await self.store.append(
+        if self.store is not None:
+            epoch = await self._kept(self.store, draft)
+            if self._claim is not None:
+                self._claim = Claim(self._claim.owner, epoch)
+        self.position = draft.position
+        return draft.events
+
+    async def _kept(self, store: StateStore, draft: Draft) -> int | None:
+        """Record a draft, and return the epoch of the branch if it has one."""
+        if draft.events:
+            return await store.append(
                 self.thread_id,
                 self.branch_id,
                 draft.events,
                 expected=self.position.sequence,
                 summary=draft.position.summary(self.graph),
                 snapshot=partial(snapshot_of, draft.position, self.folding),
+                claim=self._claim,
             )
-        self.position = draft.position
-        return draft.events
+        if self._claim is None or self._claim.epoch is not None or not self.position.sequence:
+            return None if self._claim is None else self._claim.epoch
+        return await store.claim(self.thread_id, self.branch_id, owner=self._claim.owner)
