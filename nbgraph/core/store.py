@@ -18,6 +18,7 @@ __all__ = [
     "BranchRecord",
     "BranchSummary",
     "Claim",
+    "Damage",
     "PendingRecord",
     "PositionSnapshot",
     "Recalled",
@@ -104,6 +105,25 @@ class Claim:
 
     owner: str
     epoch: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """Something in a store that is not what was written, and where its branch breaks off.
+
+    Events before `sequence` can be read. The thread is `""` where none can be told.
+    """
+
+    thread_id: str
+    branch_id: str
+    sequence: int
+    problem: str
+
+    def __str__(self) -> str:
+        if not self.thread_id and not self.branch_id:
+            return self.problem
+        place = f"Thread {self.thread_id!r}, branch {self.branch_id!r}, event {self.sequence}"
+        return f"{place}: {self.problem}"
 
 
 class StateStore(Protocol):

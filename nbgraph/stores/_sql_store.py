@@ -13,6 +13,7 @@ from nbgraph.core.store import (
     BranchRecord,
     BranchSummary,
     Claim,
+    Damage,
     PendingRecord,
     PositionSnapshot,
     Recalled,
@@ -24,6 +25,7 @@ from nbgraph.stores._sql_database import Busy, Database
 from nbgraph.stores._sql_lists import list_branches, list_questions, list_threads
 from nbgraph.stores._sql_read import read_log, recall_log
 from nbgraph.stores._sql_rows import Cursor
+from nbgraph.stores._sql_verify import verify_store
 from nbgraph.stores._sql_write import add_branch, claim_branch, forget, release_branch
 
 __all__ = ["SqlStateStore"]
@@ -232,6 +234,20 @@ class SqlStateStore:
         require_text(thread_id, "thread id")
         # A long thread takes a while to delete, so this never runs on the event loop.
         await self._run(partial(forget, thread_id=thread_id), writes=True, aside=True)
+
+    async def verify(self) -> Sequence[Damage]:
+        """Check everything that is stored, and return what is not as it was written.
+
+        Events before a damaged one can be read: `events(thread, branch, upto=sequence - 1)`.
+
+        Raises
+        ------
+        DamagedStoreError
+            If the database itself is too damaged to be read through.
+        StoreBusyError
+            If another process held the database for longer than `busy_timeout`.
+        """
+        return await self._run(verify_store, aside=True)
 
     async def aclose(self) -> None:
         """Let go of the database. Using the store afterwards is an error."""
