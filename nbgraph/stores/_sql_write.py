@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from operator import attrgetter
+from zlib import compress
 
 from nbgraph.core.events import Interrupt
 from nbgraph.core.store import BranchRecord, PositionSnapshot
 from nbgraph.stores._blobs import extracted
 from nbgraph.stores._chain import link, root_of
 from nbgraph.stores._log import (
+    COMPRESSED_BYTES,
     Commit,
     QuestionName,
     epoch_after,
@@ -300,10 +302,12 @@ def _add_snapshot(cursor: Cursor, branch: Branch, snapshot: PositionSnapshot) ->
     place = place_of(branch.id, snapshot.sequence)
     extract = extracted(snapshot.body)
     _add_blobs(cursor, branch, extract.blobs)
-    checksum = body_checksum(extract.refs.encode() + extract.body, place)
+    large = len(extract.body) >= COMPRESSED_BYTES
+    body = compress(extract.body, 1) if large else extract.body
+    checksum = body_checksum(extract.refs.encode() + body, place)
     begin = place_of(branch.id, 0)
     cursor.execute(_DROP_SNAPSHOT, (begin, place))
-    row = (place, snapshot.fingerprint, extract.refs, checksum, extract.body)
+    row = (place, snapshot.fingerprint, extract.refs, checksum, body)
     cursor.execute(_ADD_SNAPSHOT, row)
     return len(extract.body)
 
