@@ -24,6 +24,7 @@ __all__ = [
     "Recalled",
     "StateStore",
     "Status",
+    "StoreSize",
     "ThreadRecord",
 ]
 
@@ -129,6 +130,19 @@ class Damage:
             return self.problem
         place = f"Thread {self.thread_id!r}, branch {self.branch_id!r}, event {self.sequence}"
         return f"{place}: {self.problem}"
+
+
+@dataclass(frozen=True, slots=True)
+class StoreSize:
+    """What a store holds, in rows and bytes. `snapshots` can be made again."""
+
+    threads: int
+    branches: int
+    commits: int
+    commit_bytes: int
+    snapshot_bytes: int
+    large_values: int
+    large_value_bytes: int
 
 
 class StateStore(Protocol):

@@ -54,6 +54,9 @@ _PARSER_DEPTH = 190
 SNAPSHOT_BYTES = 16 * 1024
 """Fewer bytes of commits than these are not worth a snapshot."""
 
+COMPRESSED_BYTES = 256 * 1024
+"""From how many bytes on a snapshot is kept compressed."""
+
 MAIN = "main"
 """The branch that makes a thread."""
 
@@ -92,8 +95,10 @@ class Commit:
 
         The distance grows with the snapshot, so that all that is ever written of them grows as the
         log does; a quarter, because an event takes longer to read than the same bytes of a state.
+        A large one is compressed, which takes its time, and stands further off.
         """
-        if self.snapshot is None or since <= max(SNAPSHOT_BYTES, snapped // 4):
+        distance = snapped // (4 if snapped < COMPRESSED_BYTES else 2)
+        if self.snapshot is None or since <= max(SNAPSHOT_BYTES, distance):
             return None
         return self.snapshot()
 

@@ -6,7 +6,7 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, LiteralString, TypeAlias, TypeVar
 
 from nbgraph.errors import IntegrationNotInstalledError, StateStoreError
@@ -187,6 +187,19 @@ class PostgresServer:
             If it did so all the time.
         """
         return patiently(work, name=self.name, wait=self._wait)
+
+    def compact(self) -> None:
+        """Do nothing: the server does this by itself."""
+
+    def changes(self, stop: threading.Event, every: float) -> Iterator[None]:
+        """Yield once when watching has begun, and then whenever somebody wrote. Blocks."""
+        with closing(self._connected()) as connection:
+            connection.execute(_LISTEN)
+            yield
+            while not stop.is_set():
+                told = list(connection.notifies(timeout=every, stop_after=1))
+                if any(one.payload == self._schema for one in told):
+                    yield
 
     def close(self) -> None:
         """Close the connections; a second time is no error."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Protocol, TypeVar
 
 from nbgraph.errors import StoreBusyError
@@ -45,6 +46,23 @@ class Database(Protocol):
         ------
         StoreBusyError
             If it did so all the time.
+        """
+        ...
+
+    def compact(self) -> None:
+        """Give space that is not used back to the system. Blocks.
+
+        Raises
+        ------
+        Busy
+            If somebody else uses the database.
+        """
+        ...
+
+    def changes(self, stop: threading.Event, every: float) -> Iterator[None]:
+        """Yield once when watching has begun, and then whenever somebody wrote. Blocks.
+
+        Looks whether to stop every `every` seconds.
         """
         ...
 

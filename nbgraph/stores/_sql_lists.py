@@ -11,7 +11,7 @@ from nbgraph.stores._log import MAIN
 from nbgraph.stores._sql_read import parent_missing
 from nbgraph.stores._sql_rows import Branch, Cursor, body_checksum
 
-__all__ = ["branches_of", "list_branches", "list_questions", "list_threads"]
+__all__ = ["branches_of", "children_of", "list_branches", "list_questions", "list_threads"]
 
 _LIST_QUESTIONS = """
     SELECT branches.thread, branches.name, branches.graph,
@@ -64,6 +64,8 @@ _LIST_EARLIER_THREADS = """
     LIMIT ?
 """
 
+_FIND_CHILDREN = "SELECT thread FROM children WHERE root = ? ORDER BY thread"
+
 _ALL = 2**62
 
 
@@ -92,6 +94,11 @@ def branches_of(cursor: Cursor, thread_id: str) -> list[Branch]:
     if not rows:
         raise UnknownThreadError(thread_id)
     return [Branch(*row).checked() for row in rows]
+
+
+def children_of(cursor: Cursor, thread_id: str) -> list[str]:
+    """Return the threads of a thread's sub-graphs, theirs included."""
+    return [name for (name,) in cursor.execute(_FIND_CHILDREN, (thread_id,)).fetchall()]
 
 
 def _branch_record(branch: Branch, parent: str | None) -> BranchRecord:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -155,8 +156,9 @@ def _read_snapshot(
     try:
         if body_checksum(refs.encode() + body, place) != checksum:
             return None
-        text = restored(body, refs, lambda name: checked_blob(blobs, name))
-    except (TypeError, ValueError, AttributeError, LookupError):
+        plain = body if body.startswith(b"{") else zlib.decompress(body)
+        text = restored(plain, refs, lambda name: checked_blob(blobs, name))
+    except (zlib.error, TypeError, ValueError, AttributeError, LookupError):
         return None
     return PositionSnapshot(sequence, fingerprint, text)
 

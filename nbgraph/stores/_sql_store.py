@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TypeVar
 
@@ -17,6 +18,7 @@ from nbgraph.core.store import (
     PendingRecord,
     PositionSnapshot,
     Recalled,
+    StoreSize,
     ThreadRecord,
 )
 from nbgraph.stores._appends import Appends
@@ -25,6 +27,8 @@ from nbgraph.stores._sql_database import Busy, Database
 from nbgraph.stores._sql_lists import list_branches, list_questions, list_threads
 from nbgraph.stores._sql_read import read_log, recall_log
 from nbgraph.stores._sql_rows import Cursor
+from nbgraph.stores._sql_size import drop_caches, measure
+from nbgraph.stores._sql_transfer import export_lines, import_lines
 from nbgraph.stores._sql_verify import verify_store
 from nbgraph.stores._sql_write import add_branch, claim_branch, forget, release_branch
 
@@ -252,6 +256,81 @@ class SqlStateStore:
             If another process held the database for longer than `busy_timeout`.
         """
         return await self._run(verify_store, aside=True)
+
+    def watch(self, callback: Callable[[], None], *, every: float = 0.5) -> Callable[[], None]:
+        """Call `callback` after anything was written, by anybody, and return what ends that.
+
+        It is called in a thread of the store's, and must not raise. Several writes can be one
+        call. A file is looked at every `every` seconds; a server tells at once.
+        """
+        stop, begun = threading.Event(), threading.Event()
+
+        def look() -> None:
+            try:
+                for _ in self._database.changes(stop, every):
+                    if begun.is_set() and not stop.is_set():
+                        callback()
+                    begun.set()
+            finally:
+                begun.set()
+
+        watcher = threading.Thread(target=look, name="nbgraph store watcher", daemon=True)
+        watcher.start()
+        begun.wait()
+
+        def end() -> None:
+            stop.set()
+            if threading.current_thread() is not watcher:
+                watcher.join()
+
+        return end
+
+    async def size(self) -> StoreSize:
+        """Return what the store holds, in rows and bytes."""
+        return await self._run(measure, aside=True)
+
+    async def prune(self) -> StoreSize:
+        """Drop what can be made again or is not needed, give the space back, and return the size.
+
+        Snapshots go, and large values that no thread holds. No event, question or state does;
+        `delete` removes threads.
+
+        Raises
+        ------
+        StoreBusyError
+            If another process held the database for longer than `busy_timeout`.
+        """
+        await self._run(drop_caches, writes=True, aside=True)
+        await asyncio.to_thread(self._database.patiently, self._database.compact)
+        return await self.size()
+
+    async def export_thread(self, thread_id: str) -> Sequence[str]:
+        """Return a thread with its branches and questions as lines of JSON, hashes included.
+
+        The threads of its sub-graphs are among them.
+
+        Raises
+        ------
+        UnknownThreadError
+            If the thread does not exist.
+        DamagedStoreError
+            If a part of it is not what was written.
+        """
+        require_text(thread_id, "thread id")
+        return await self._run(partial(export_lines, thread_id=thread_id), aside=True)
+
+    async def import_thread(self, lines: Iterable[str]) -> str:
+        """Write a thread that was exported, whole or not at all, and return its id.
+
+        Raises
+        ------
+        StateStoreError
+            If the thread is there already, or the lines are no export.
+        DamagedStoreError
+            If a hash does not fit: the lines are not what was exported.
+        """
+        work = partial(import_lines, lines=list(lines))
+        return await self._run(work, writes=True, aside=True)
 
     async def aclose(self) -> None:
         """Let go of the database. Using the store afterwards is an error."""

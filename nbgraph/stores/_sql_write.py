@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from operator import attrgetter
+from zlib import compress
 
 from nbgraph.core.events import Interrupt
 from nbgraph.core.store import BranchRecord, PositionSnapshot
 from nbgraph.stores._blobs import extracted
 from nbgraph.stores._chain import link, root_of
 from nbgraph.stores._log import (
+    COMPRESSED_BYTES,
     Commit,
     QuestionName,
     epoch_after,
@@ -24,6 +26,7 @@ from nbgraph.stores._log import (
     require_new,
     require_unclaimed,
 )
+from nbgraph.stores._sql_lists import children_of
 from nbgraph.stores._sql_read import hash_at
 from nbgraph.stores._sql_rows import Branch, Cursor, body_checksum, found_branch, place_of
 
@@ -113,8 +116,6 @@ _ADD_QUESTION = """
 _LOCK_THREAD = "SELECT id FROM branches WHERE thread = ? ORDER BY id /* FOR UPDATE */"
 
 _ADD_CHILD = "INSERT INTO children (thread, root) VALUES (?, ?)"
-
-_FIND_CHILDREN = "SELECT thread FROM children WHERE root = ? ORDER BY thread"
 
 _FORGET_THREAD = (
     """
@@ -252,8 +253,7 @@ def _locked(cursor: Cursor, names: tuple[str, str]) -> Branch:
 
 def forget(cursor: Cursor, thread_id: str) -> None:
     """Delete all rows of a thread, and of the threads of its sub-graphs."""
-    children = [name for (name,) in cursor.execute(_FIND_CHILDREN, (thread_id,)).fetchall()]
-    for name in (thread_id, *children):
+    for name in (thread_id, *children_of(cursor, thread_id)):
         cursor.execute(_LOCK_THREAD, (name,)).fetchall()
         for statement in _FORGET_THREAD:
             cursor.execute(statement, (name,) * statement.count("?"))
@@ -309,10 +309,12 @@ def _add_snapshot(cursor: Cursor, branch: Branch, snapshot: PositionSnapshot) ->
     place = place_of(branch.id, snapshot.sequence)
     extract = extracted(snapshot.body)
     _add_blobs(cursor, branch, extract.blobs)
-    checksum = body_checksum(extract.refs.encode() + extract.body, place)
+    large = len(extract.body) >= COMPRESSED_BYTES
+    body = compress(extract.body, 1) if large else extract.body
+    checksum = body_checksum(extract.refs.encode() + body, place)
     begin = place_of(branch.id, 0)
     cursor.execute(_DROP_SNAPSHOT, (begin, place))
-    row = (place, snapshot.fingerprint, extract.refs, checksum, extract.body)
+    row = (place, snapshot.fingerprint, extract.refs, checksum, body)
     cursor.execute(_ADD_SNAPSHOT, row)
     return len(extract.body)
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import TypeVar
 
@@ -89,6 +91,34 @@ class SQLiteFile:
             If it did so all the time.
         """
         return patiently(work, name=str(self.path), wait=self._wait)
+
+    def compact(self) -> None:
+        """Give space that is not used back to the system. Blocks.
+
+        Raises
+        ------
+        Busy
+            If somebody else uses the file.
+        """
+        with self._lock:
+            self._require_usable()
+            try:
+                self._cursor.execute("VACUUM")
+                self._cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            except SQLITE_ERRORS as error:
+                raise translated(error, self.path) from error
+
+    def changes(self, stop: threading.Event, every: float) -> Iterator[None]:
+        """Yield once when watching has begun, and then whenever somebody wrote. Blocks."""
+        # A connection of its own, which every write is somebody else's to.
+        with closing(sqlite3.connect(self.path, isolation_level=None)) as connection:
+            (last,) = connection.execute("PRAGMA data_version").fetchone()
+            yield
+            while not stop.wait(every):
+                (version,) = connection.execute("PRAGMA data_version").fetchone()
+                if version != last:
+                    last = version
+                    yield
 
     def close(self) -> None:
         """Close the connection; a second time is no error."""

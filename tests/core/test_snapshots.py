@@ -118,6 +118,23 @@ def test_snapshots_stand_at_growing_distances_and_the_newest_is_kept(path: Path)
     store.close()
 
 
+def test_a_large_snapshot_is_kept_compressed_and_comes_back(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nbgraph.stores._sql_write.COMPRESSED_BYTES", 1)
+    store = SQLiteStateStore(path)
+    spoken(store, 60)
+    recalled = asyncio.run(store.recall("t"))
+    assert recalled.snapshot is not None
+    with sqlite3.connect(path) as connection:
+        (size,) = connection.execute("SELECT length(body) FROM snapshots").fetchone()
+    connection.close()
+    assert size < len(recalled.snapshot.body) / 4
+    expected = fold(asyncio.run(store.events("t")), talk().schema)
+    assert talk().sync.position("t", state_store=store) == expected
+    store.close()
+
+
 def test_a_fork_makes_a_snapshot_of_its_own(path: Path) -> None:
     async def scenario() -> None:
         store, graph = SQLiteStateStore(path), talk()
