@@ -274,9 +274,12 @@ def _recorded(snapshot: Snapshot, before: Position, event: Event, shape: Shape) 
 def _noted(snapshot: Snapshot, event: Event) -> Snapshot:
     match event:
         case RunFailed(error=error):
-            return _said(_halted(snapshot), event, f"{error.type}: {error.message}", "failed")
+            halted = _halted(snapshot)
+            if snapshot.position.failed:  # the task has said it
+                return halted
+            return _said(halted, event, f"{error.type}: {error.message}", "failed")
         case RunPaused(reason=reason):
-            return _said(_halted(snapshot), event, f"paused ({reason})", "idle")
+            return _said(_halted(snapshot), event, _PAUSES[reason], "idle")
         case RunStopped():
             return _said(_halted(snapshot), event, "stopped", "idle")
         case StateEdited(update=update, by=by):

@@ -97,9 +97,9 @@ def test_the_third_example_runs_the_node_again_and_computes_what_it_cached_once(
 ) -> None:
     @node
     def book(state: Trip, ctx: NodeContext) -> dict[str, Any]:
-        print("book runs")  # noqa: T201 - the example prints
+        print("book runs")
         if "fare" not in ctx.cache:
-            print("looking up the fare")  # noqa: T201
+            print("looking up the fare")
             ctx.cache["fare"] = 19.5
         answer = interrupt(f"Book for {ctx.cache['fare']}?", id="book")
         return {"fare": ctx.cache["fare"], "booked": answer == "yes"}

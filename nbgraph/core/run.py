@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
-from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4
 
 from nbgraph.core import answers
-from nbgraph.core.context import Home, NodeContext, Port
+from nbgraph.core.calls import Calls
+from nbgraph.core.context import Home, Port
 from nbgraph.core.endings import Limits
 from nbgraph.core.endings import echoed as _echoed
 from nbgraph.core.endings import failed as _failed
@@ -31,10 +31,8 @@ from nbgraph.core.events import (
     made,
 )
 from nbgraph.core.inbox import Inbox
-from nbgraph.core.interrupts import Frame
 from nbgraph.core.log import Draft, Log
 from nbgraph.core.middleware import GraphMiddlewareContext
-from nbgraph.core.node_hooks import node_hooks
 from nbgraph.core.position import Position, merged_state
 from nbgraph.core.requests import Stop
 from nbgraph.core.run_hooks import RunHooks, graph_context
@@ -73,12 +71,11 @@ class Superstepper:
         stream_modes: frozenset[str] = frozenset(),
     ) -> None:
         self.run_id = uuid4().hex
-        self._stream_modes = stream_modes
         self.steps = 0
         self._graph = graph
         self._log = log
         self._limits = limits
-        self._given = given
+        self._calls = Calls(graph, log, self.run_id, given, stream_modes)
         self._inbox: Inbox[_Item] = Inbox()
         self._over = False
         self._pausing = False
@@ -172,8 +169,10 @@ class Superstepper:
         each is somebody's, the kernel's or the one that all sync calls share.
         """
         tasks = self._log.position.runnable
+        port = self._outlet = self._outlet or self._port(asyncio.get_running_loop())
         self._jobs = {
-            call.task.task_id: asyncio.create_task(self._job(call)) for call in self._calls(tasks)
+            call.task.task_id: asyncio.create_task(self._job(call))
+            for call in self._calls.of(tasks, port, self.steps)
         }
         self._waiting = set(self._jobs)
         now = time.time()
@@ -181,53 +180,6 @@ class Superstepper:
 
     async def _job(self, call: TaskCall) -> None:
         self._inbox.put_nowait(await run_task(call))
-
-    def _calls(self, tasks: Iterable[TaskSpec]) -> Iterator[TaskCall]:
-        answered: dict[str, dict[str, Any]] = {}
-        for key, item in self._log.position.answered.items():
-            answered.setdefault(item.interrupt.task_id, {})[key] = fresh(item.answer)
-        port = self._outlet = self._outlet or self._port(asyncio.get_running_loop())
-        for task in tasks:
-            yield self._call(task, answered.get(task.task_id, {}), port)
-
-    def _call(self, task: TaskSpec, answered: dict[str, Any], port: Port) -> TaskCall:
-        node = self._graph.structure.nodes[task.node]
-        hooked = dict(fresh(self._log.position.hooked.get(task.task_id, {})))
-        frame = Frame(
-            self._log.thread_id, task.task_id, task.node, {**hooked, **answered}, hooked=hooked
-        )
-        return TaskCall(
-            task=task,
-            node=node,
-            schema=self._graph.schema,
-            state=self._log.position.state,
-            frame=frame,
-            context=self._context(task, answered, port) if node.accepts_context else None,
-            say=port.say,
-            hooks=node_hooks(self._graph, self._log, task, self.run_id, self.steps),
-        )
-
-    def _context(self, task: TaskSpec, answered: Mapping[str, Any], port: Port) -> NodeContext:
-        log, position = self._log, self._log.position
-        return NodeContext(
-            graph_name=self._graph.name,
-            node=task.node,
-            run_id=self.run_id,
-            thread_id=log.thread_id,
-            branch_id=log.branch_id,
-            step=self.steps,
-            task_id=task.task_id,
-            cache=dict(fresh(position.caches.get(task.task_id, {}))),
-            given=self._given,
-            recorded=dict(position.once.get(task.task_id, {})),
-            port=port,
-            middleware=self._graph.middleware,
-            root_run_id=self.run_id,
-            state_schema=self._graph.state_schema,
-            state_store=log.store,
-            stream_modes=self._stream_modes,
-            resume_values=MappingProxyType(fresh(answered)),
-        )
 
     def _port(self, loop: asyncio.AbstractEventLoop) -> Port:
         def say(event: TaskEmitted) -> None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from types import TracebackType
 from typing import Any, TypeVar, cast
 
 from nbgraph.core import answers
@@ -35,6 +38,9 @@ from nbgraph.errors import GraphExecutionError, NodeTimeoutError
 __all__ = ["Outcome", "TaskCall", "described", "run_task"]
 
 T = TypeVar("T", bound=BaseException)
+
+
+_PACKAGE = str(Path(__file__).parents[1]) + os.sep
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +88,18 @@ def described(error: BaseException) -> ErrorInfo:
         message = str(error)
     except Exception as problem:  # noqa: BLE001 - the error's class is the user's own
         message = f"<no message: its __str__ raised {type(problem).__name__}>"
-    text = "".join(traceback.format_exception(error))
+    text = "".join(traceback.format_exception(type(error), error, _own(error.__traceback__)))
     return ErrorInfo(
         type=type(error).__name__, message=_readable(message), traceback=_readable(text)
     )
+
+
+def _own(trace: TracebackType | None) -> TracebackType | None:
+    """Return a traceback from the user's first line on, or whole if there is none of theirs."""
+    own = trace
+    while own is not None and own.tb_frame.f_code.co_filename.startswith(_PACKAGE):
+        own = own.tb_next
+    return own or trace
 
 
 def _readable(text: str) -> str:

@@ -221,7 +221,7 @@ class Form(ipywidgets.VBox):
             judged = self._asked.judge(to_json(reading.partial, where="the answer"))
         except NotJsonError as error:
             judged = error.problems
-        return {**judged, **found}
+        return {**found, **{at: text for at, text in judged.items() if at not in found}}
 
     def code(self) -> str:
         """Return the answer as a Python expression; secrets are asked for by `getpass`."""

@@ -36,6 +36,8 @@ function listen(root) {
   root.dataset.nbgraphHears = "";
   root.addEventListener("keydown", onKeyFirst, true);
   root.addEventListener("keydown", (event) => onKeyLast(event, root));
+  root.addEventListener("pointerdown", onPress, true);
+  root.addEventListener("click", onRelease, true);
   root.addEventListener("click", onSubmit, true);
   let due = false;
   const later = (changes) => {
@@ -111,6 +113,26 @@ function stripKey(event, steps) {
   steps[to]?.focus();
 }
 
+// Leaving a field can bring a line below it, which moves a button between press and release: the
+// button that was pressed gets the click, if it is released where it was or is.
+let pressed = null;
+
+function onPress(event) {
+  const button = event.target.closest("button");
+  pressed = button && event.button === 0 ? { button, was: button.getBoundingClientRect() } : null;
+  if (pressed) button.setPointerCapture(event.pointerId);
+}
+
+function onRelease(event) {
+  if (!pressed || event.detail === 0 || event.target.closest("button") !== pressed.button) return;
+  const places = [pressed.was, pressed.button.getBoundingClientRect()];
+  const isIn = ({ left, right, top, bottom }) =>
+    event.clientX >= left && event.clientX <= right && event.clientY >= top && event.clientY <= bottom;
+  if (places.some(isIn)) return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+}
+
 // The second click of a double click is swallowed; Python still judges the first.
 function onSubmit(event) {
   if (event.detail < 2 || !event.target.closest(".nbgraph-submit, .nbgraph-approve")) return;
@@ -121,6 +143,10 @@ function onSubmit(event) {
 function nameParts(root) {
   for (const [part, attributes] of NAMES)
     for (const element of root.querySelectorAll(part)) filled(element, attributes, []);
+  for (const group of root.querySelectorAll(".nbgraph-group")) {
+    const heading = group.querySelector(":scope > .nbgraph-row > .nbgraph-label")?.textContent;
+    if (heading) filled(group, { role: "group", "aria-label": heading }, []);
+  }
   for (const box of root.querySelectorAll(".widget-radio-box")) nameGroup(box, "radiogroup");
   for (const box of root.querySelectorAll(".widget-toggle-buttons")) nameGroup(box, "group");
   for (const button of root.querySelectorAll(".widget-toggle-button"))

@@ -1,0 +1,80 @@
+"""The calls of a run's tasks: all that a task needs to run, made of where the log stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from nbgraph.core.context import NodeContext, Port
+from nbgraph.core.events import TaskSpec
+from nbgraph.core.interrupts import Frame
+from nbgraph.core.log import Log
+from nbgraph.core.node_hooks import node_hooks
+from nbgraph.core.task import TaskCall
+from nbgraph.core.values import fresh
+
+if TYPE_CHECKING:
+    from nbgraph.core.graph import Graph
+
+__all__ = ["Calls"]
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """Makes the calls of one run: the graph, the log, and what the run was given."""
+
+    graph: Graph
+    log: Log
+    run_id: str
+    given: Any
+    stream_modes: frozenset[str]
+
+    def of(self, tasks: Iterable[TaskSpec], port: Port, step: int) -> Iterator[TaskCall]:
+        """Return a call for each task of superstep `step`, with the answers it was given."""
+        answered: dict[str, dict[str, Any]] = {}
+        for key, item in self.log.position.answered.items():
+            answered.setdefault(item.interrupt.task_id, {})[key] = fresh(item.answer)
+        for task in tasks:
+            yield self._call(task, answered.get(task.task_id, {}), port, step)
+
+    def _call(self, task: TaskSpec, answered: dict[str, Any], port: Port, step: int) -> TaskCall:
+        node = self.graph.structure.nodes[task.node]
+        hooked = dict(fresh(self.log.position.hooked.get(task.task_id, {})))
+        known = {**hooked, **answered}
+        takes_context = node.accepts_context
+        return TaskCall(
+            task=task,
+            node=node,
+            schema=self.graph.schema,
+            state=self.log.position.state,
+            frame=Frame(self.log.thread_id, task.task_id, task.node, known, hooked=hooked),
+            context=self._context(task, answered, port, step) if takes_context else None,
+            say=port.say,
+            hooks=node_hooks(self.graph, self.log, task, self.run_id, step),
+        )
+
+    def _context(
+        self, task: TaskSpec, answered: Mapping[str, Any], port: Port, step: int
+    ) -> NodeContext:
+        log, position = self.log, self.log.position
+        return NodeContext(
+            graph_name=self.graph.name,
+            node=task.node,
+            run_id=self.run_id,
+            thread_id=log.thread_id,
+            branch_id=log.branch_id,
+            step=step,
+            task_id=task.task_id,
+            cache=dict(fresh(position.caches.get(task.task_id, {}))),
+            given=self.given,
+            recorded=dict(position.once.get(task.task_id, {})),
+            port=port,
+            middleware=self.graph.middleware,
+            root_run_id=self.run_id,
+            state_schema=self.graph.state_schema,
+            state_store=log.store,
+            stream_modes=self.stream_modes,
+            resume_values=MappingProxyType(fresh(answered)),
+        )

@@ -1,0 +1,267 @@
+"""Forms in a real front end: typed, added, moved, chosen and sent as a person does it."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from .conftest import Open
+from .labtool import Notebook
+
+pytestmark = pytest.mark.browser
+
+expect.set_options(timeout=20_000)
+
+SETUP = """
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from typing import Annotated, Literal
+from pydantic import BaseModel, Field, SecretStr
+from nbgraph import Form
+
+sent = []
+
+def shown(kind, **options):
+    global form
+    form = Form(kind, **options)
+    form.on_submit(sent.append)
+    return form
+"""
+
+EVERYTHING = """
+class Everything(BaseModel):
+    agree: bool
+    urgency: Literal["low", "high"]
+    weekday: Literal["Mon", "Tue", "Wed", "Thu", "Fri"]
+    count: int
+    price: Decimal
+    name: str
+    note: Annotated[str, Field(max_length=400)]
+    day: date
+    moment: datetime
+    takes: timedelta
+    token: SecretStr
+
+shown(Everything)
+"""
+
+LISTS = """
+class Line(BaseModel):
+    article: str
+    count: int = 1
+
+class Lists(BaseModel):
+    labels: list[str]
+    lines: list[Line]
+
+shown(Lists)
+"""
+
+UNION = """
+class Card(BaseModel):
+    kind: Literal["card"]
+    digits: str
+    holder: str
+
+class Bank(BaseModel):
+    kind: Literal["bank"]
+    iban: str
+    holder: str
+
+class Payment(BaseModel):
+    how: Annotated[Card | Bank, Field(discriminator="kind")]
+
+shown(Payment)
+"""
+
+HUNDRED = """
+fields = {f"f{n}": {"type": ["string", "integer", "boolean"][n % 3]} for n in range(100)}
+shown({"type": "object", "properties": fields, "required": list(fields)})
+"""
+
+
+def form_of(open_notebook: Open, source: str) -> tuple[Notebook, Locator]:
+    """Return an open notebook and the form in its second cell."""
+    notebook = open_notebook([SETUP, source])
+    notebook.run_all()
+    form = notebook.cell(1).locator(".nbgraph-form")
+    form.wait_for()
+    notebook.wait_idle()
+    return notebook, form
+
+
+def sent(notebook: Notebook) -> list[object]:
+    notebook.wait_idle()
+    return json.loads(notebook.execute("import json; print(json.dumps(sent))"))
+
+
+def submit(form: Locator) -> None:
+    form.locator(".nbgraph-submit").click()
+
+
+def wait_until_sent(form: Locator) -> None:
+    expect(form.locator(".nbgraph-actions")).to_contain_text("Sent", timeout=30_000)
+
+
+def field(form: Locator, label: str) -> Locator:
+    return form.get_by_label(label, exact=True).filter(visible=True)
+
+
+def test_what_is_typed_and_chosen_is_sent(open_notebook: Open) -> None:
+    notebook, form = form_of(open_notebook, EVERYTHING)
+    form.get_by_role("radiogroup", name="Agree *").get_by_label("Yes").check()
+    form.get_by_label("high", exact=True).check()
+    field(form, "Weekday *").select_option("Wed")
+    field(form, "Count *").fill("9007199254740993")
+    field(form, "Price *").fill("120.00")
+    field(form, "Name *").fill("Dana <b>$x$</b>")
+    field(form, "Note *").fill("two\nlines")
+    field(form, "Day *").fill("2026-11-29")
+    field(form, "Moment *").fill("2026-11-29T12:04:00+05:45")
+    field(form, "Takes *").fill("1h 30m")
+    field(form, "Token *").fill("hunter2")
+    submit(form)
+    wait_until_sent(form)
+    assert sent(notebook) == [
+        {
+            "agree": True,
+            "urgency": "high",
+            "weekday": "Wed",
+            "count": 9007199254740993,
+            "price": "120.00",
+            "name": "Dana <b>$x$</b>",
+            "note": "two\nlines",
+            "day": "2026-11-29",
+            "moment": "2026-11-29T12:04:00+05:45",
+            "takes": "PT1H30M",
+            "token": "hunter2",
+        }
+    ]
+    notebook.save()
+    assert "hunter2" not in json.dumps(notebook.page.evaluate("document.body.outerHTML"))
+    expect(field(form, "Token *")).to_have_value("")
+
+
+def test_pasted_text_is_sent_by_a_click_right_after(open_notebook: Open) -> None:
+    notebook, form = form_of(open_notebook, "shown(str)")
+    field(form, "Answer *").focus()
+    notebook.page.keyboard.insert_text("pasted")
+    submit(form)
+    wait_until_sent(form)
+    assert sent(notebook) == ["pasted"]
+
+
+def test_a_line_that_appears_under_the_pointer_does_not_take_the_click(
+    open_notebook: Open,
+) -> None:
+    notebook, form = form_of(open_notebook, "shown(timedelta)")
+    field(form, "Answer *").fill("1h 30m")
+    button = form.locator(".nbgraph-submit")
+    box = button.bounding_box()
+    assert box
+    notebook.page.mouse.move(box["x"] + 30, box["y"] + 2)
+    notebook.page.mouse.down()
+    expect(form.get_by_text("read as PT1H30M")).to_be_visible()
+    notebook.page.mouse.up()
+    wait_until_sent(form)
+    assert sent(notebook) == ["PT1H30M"]
+
+
+def test_leaving_fields_sends_nothing(open_notebook: Open) -> None:
+    notebook, form = form_of(open_notebook, UNION)
+    form.get_by_label("Card", exact=True).check()
+    field(form, "Digits *").fill("4242")
+    for _ in range(8):
+        notebook.page.keyboard.press("Tab")
+    assert sent(notebook) == []
+
+
+def test_rows_are_added_moved_and_taken_away(open_notebook: Open) -> None:
+    notebook, form = form_of(open_notebook, LISTS)
+    labels = form.locator(".nbgraph-group").nth(0)
+    for number, text in enumerate(["fragile", "express", "heavy"]):
+        labels.locator(".nbgraph-add").click()
+        expect(labels.locator(".nbgraph-item input")).to_have_count(number + 1)
+        expect(labels.locator(".nbgraph-item input").nth(number)).to_be_focused()
+        notebook.page.keyboard.type(text)
+    labels.locator(".nbgraph-up").nth(2).click()
+    expect(labels.locator(".nbgraph-item input").nth(1)).to_have_value("heavy")
+    labels.locator(".nbgraph-remove").nth(0).click()
+    expect(labels.locator(".nbgraph-item")).to_have_count(2)
+    lines = form.locator(".nbgraph-group").nth(1)
+    lines.locator(".nbgraph-add").click()
+    field(lines, "Article *").fill("desk lamp")
+    submit(form)
+    wait_until_sent(form)
+    assert sent(notebook) == [
+        {"labels": ["heavy", "express"], "lines": [{"article": "desk lamp", "count": 1}]}
+    ]
+
+
+def test_another_branch_keeps_what_both_have(open_notebook: Open) -> None:
+    notebook, form = form_of(open_notebook, UNION)
+    form.get_by_label("Card", exact=True).check()
+    field(form, "Digits *").fill("4242")
+    field(form, "Holder *").fill("Dana")
+    form.get_by_label("Bank", exact=True).check()
+    field(form, "Iban *").fill("DE00")
+    expect(field(form, "Holder *")).to_have_value("Dana")
+    submit(form)
+    wait_until_sent(form)
+    assert sent(notebook) == [{"how": {"kind": "bank", "iban": "DE00", "holder": "Dana"}}]
+
+
+def test_a_double_click_sends_once_and_so_do_the_keys(open_notebook: Open) -> None:
+    notebook, form = form_of(open_notebook, "shown(str)")
+    field(form, "Answer *").fill("one")
+    form.locator(".nbgraph-submit").dblclick()
+    wait_until_sent(form)
+    assert sent(notebook) == ["one"]
+    field(form, "Answer *").fill("two")
+    field(form, "Answer *").blur()
+    expect(form.get_by_text("Sent", exact=True)).to_have_count(0)
+    field(form, "Answer *").press("Control+Enter")
+    wait_until_sent(form)
+    assert sent(notebook) == ["one", "two"]
+
+
+def test_a_bad_answer_leads_to_its_field(open_notebook: Open) -> None:
+    notebook, form = form_of(open_notebook, LISTS)
+    form.locator(".nbgraph-group").nth(1).locator(".nbgraph-add").click()
+    field(form, "Count").fill("x")
+    submit(form)
+    summary = form.locator(".nbgraph-summary")
+    expect(summary).to_contain_text("3 answers are missing or not right")
+    summary.get_by_text("Article: fill this in").click()
+    expect(field(form, "Article *")).to_be_focused()
+    expect(field(form, "Count")).to_have_attribute("aria-invalid", "true")
+    assert sent(notebook) == []
+
+
+def test_a_hundred_fields_are_shown_and_typed_into(open_notebook: Open) -> None:
+    notebook = open_notebook([SETUP + "\nForm(int).close()", HUNDRED])
+    notebook.run(0)
+    notebook.wait_idle()
+    began = time.monotonic()
+    notebook.run(1)
+    last = notebook.cell(1).locator(".nbgraph-form").get_by_text("F99", exact=False)
+    last.first.wait_for()
+    took = time.monotonic() - began
+    print(f"100 fields after {took:.2f} s")
+    form = notebook.cell(1).locator(".nbgraph-form")
+    text = field(form, "F0 *")
+    text.focus()
+    began = time.monotonic()
+    notebook.page.keyboard.type("a" * 60)
+    expect(text).to_have_value("a" * 60)
+    typed = time.monotonic() - began
+    print(f"60 letters in {typed:.2f} s")
+    field(form, "F1 *").fill("x")
+    field(form, "F3 *").focus()
+    expect(form.locator(".nbgraph-error").filter(visible=True)).to_have_text(
+        "Not a whole number. For example 42"
+    )
+    assert notebook.execute("print(form.errors.get('/f0'))") == "None\n"
