@@ -62,9 +62,9 @@ TABLES = (
     )""",
     "CREATE INDEX questions_by_age ON questions (created_at)",
     """CREATE TABLE children (
-        thread TEXT PRIMARY KEY,
+        thread TEXT NOT NULL PRIMARY KEY,
         root TEXT NOT NULL
-    )""",
+    ) WITHOUT ROWID""",
     "CREATE INDEX children_by_root ON children (root)",
     """CREATE TABLE snapshots (
         place INTEGER PRIMARY KEY,

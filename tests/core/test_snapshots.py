@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import operator
 import sqlite3
+from dataclasses import fields
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
@@ -13,10 +14,22 @@ import pytest
 from hypothesis import given
 from pydantic import BaseModel, Field
 
-from nbgraph import END, START, BaseState, Graph, InMemoryStateStore, SQLiteStateStore, add, node
-from nbgraph.core.position import fold
-from nbgraph.core.snapshots import fingerprint, position_of, snapshot_of
+from nbgraph import (
+    END,
+    START,
+    BaseState,
+    Graph,
+    InMemoryStateStore,
+    Resume,
+    SQLiteStateStore,
+    add,
+    node,
+    subgraph,
+)
+from nbgraph.core.position import Position, fold
+from nbgraph.core.snapshots import _plain, fingerprint, position_of, snapshot_of
 from nbgraph.core.store import StateStore
+from tests.core.graphs import asker, chain, stop
 from tests.core.programs import Program, World, build, programs
 from tests.core.test_cut_anywhere import _SETTINGS, _finished
 
@@ -279,3 +292,64 @@ def test_a_fingerprint_is_the_same_in_every_process_and_follows_the_types() -> N
     assert same[0] == same[1] == fingerprint(schema(int))
     others = {fingerprint(schema(one)) for one in (int, str, list[int], Nested)}
     assert len(others) == 4
+
+
+def test_a_snapshot_has_every_part_of_a_position() -> None:
+    parts = {one.name for one in fields(Position)}
+    assert parts == {"sequence", "state", *_plain(Position())}
+
+
+@pytest.fixture
+def always(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make a snapshot after every commit."""
+    monkeypatch.setattr(
+        "nbgraph.stores._log.Commit.snapshot_after",
+        lambda commit, since, snapped: commit.snapshot and commit.snapshot(),
+    )
+
+
+@pytest.mark.usefixtures("always")
+def test_a_sub_graph_goes_on_from_snapshots_of_both_threads() -> None:
+    store = InMemoryStateStore()
+
+    def made() -> Graph:
+        inner = chain(stop("one"), asker("ask"), state_store=None, name="inner")
+        return chain(stop("first"), subgraph("sub", inner, share=["log"]), state_store=store)
+
+    made().invoke({}, thread_id="t")
+    asked = read_events(store)
+    position = made().sync.position("t")
+    assert list(position.children) == ["sub"]
+    assert asked == []
+    done = made().invoke(resume=Resume("yes"), thread_id="t")
+    assert done.state.log == ["first", "one", "ask: 'yes'"]
+
+
+@pytest.mark.usefixtures("always")
+def test_a_snapshot_under_old_names_is_not_read_by_a_graph_with_new_ones() -> None:
+    store = InMemoryStateStore()
+    chain(stop("first"), asker("ask"), state_store=store).invoke({}, thread_id="t")
+    migrate = {"ask": "question"}
+    renamed = chain(stop("first"), asker("question"), state_store=store, migrate=migrate)
+    assert renamed.sync.position("t").next == ("question",)
+    done = renamed.invoke(resume=Resume("yes"), thread_id="t")
+    assert done.state.log == ["first", "question: 'yes'"]
+    events = asyncio.run(store.events("t"))
+    assert renamed.sync.position("t") == fold(renamed.migration.read(events), renamed.schema)
+
+
+@pytest.mark.usefixtures("always")
+def test_a_snapshot_of_a_migrated_thread_has_the_new_names() -> None:
+    store = InMemoryStateStore()
+    chain(asker("a"), asker("b"), state_store=store).invoke({}, thread_id="t")
+    migrate = {"a": "one", "b": "two"}
+    renamed = chain(asker("one"), asker("two"), state_store=store, migrate=migrate)
+    renamed.invoke(resume=Resume("yes"), thread_id="t")
+    asked = read_events(store)
+    again = chain(asker("one"), asker("two"), state_store=store, migrate=migrate)
+    assert again.sync.position("t").next == ("two",)
+    assert asked == []
+    # Whoever has the old names reads the events, in which the new ones were written since.
+    old = chain(asker("a"), asker("b"), state_store=store).sync.position("t")
+    assert asked == [(0, None)]
+    assert old.next == ("two",)

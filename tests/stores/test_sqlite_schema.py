@@ -174,3 +174,17 @@ def test_without_a_write_ahead_log_two_stores_on_one_file_still_decide_like_one(
         await two.aclose()
 
     asyncio.run(scenario())
+
+
+def test_a_file_of_schema_1_that_knows_sub_graphs_keeps_them(path: Path) -> None:
+    path.write_bytes(SCHEMA_1)
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE children (thread TEXT PRIMARY KEY, root TEXT NOT NULL)")
+        connection.execute("INSERT INTO children VALUES ('t', ?)", (ODD_THREAD,))
+    connection.close()
+    store = SQLiteStateStore(path)
+    assert [one.thread_id for one in asyncio.run(store.threads())] == [ODD_THREAD]
+    asyncio.run(store.delete(ODD_THREAD))
+    assert asyncio.run(store.size()).branches == 0
+    store.close()
+    SQLiteStateStore(path).close()

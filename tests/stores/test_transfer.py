@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -130,3 +131,26 @@ def test_pruning_changes_nothing_that_is_seen_and_gives_space_back(
         assert await store.size() == size
 
     asyncio.run(scenario())
+
+
+def test_the_threads_of_sub_graphs_go_with_their_root(
+    store: SQLiteStateStore, other: SQLiteStateStore
+) -> None:
+    asyncio.run(moved_with_sub_graphs(store, other))
+
+
+async def moved_with_sub_graphs(store: SqlStateStore, other: SqlStateStore) -> None:
+    under = replace(summary(), root="t")
+    await store.append("t:a:1", "main", notes(2), expected=0, summary=under)
+    await append(store, notes(1), thread_id="u")
+    lines = await store.export_thread("t")
+    assert await other.import_thread(lines) == "t"
+    assert list(await other.events("t:a:1")) == list(await store.events("t:a:1"))
+    assert [one.thread_id for one in await other.threads()] == ["t"]
+    assert (await other.size()).threads == 1
+    assert (await store.size()).threads == 2
+    assert list(await other.export_thread("t")) == list(lines)
+    with pytest.raises(StateStoreError, match="'t:a:1' is in the store already"):
+        await store.import_thread(await other.export_thread("t:a:1"))
+    await other.delete("t")
+    await refused(other.events("t:a:1"), UnknownThreadError)
