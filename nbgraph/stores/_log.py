@@ -60,7 +60,6 @@ COMPRESSED_BYTES = 256 * 1024
 MAIN = "main"
 """The branch that makes a thread."""
 
-
 QuestionName: TypeAlias = tuple[str, int]
 """A question's key and the event that asked it, which together name it within its branch."""
 

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from itertools import islice
-from operator import attrgetter
 
 from nbgraph.core.events import Event, Interrupt
 from nbgraph.core.store import (
@@ -25,10 +22,7 @@ from nbgraph.stores._chain import link, root_of
 from nbgraph.stores._log import (
     MAIN,
     Commit,
-    Place,
-    QuestionName,
     Row,
-    Stretch,
     commit_of,
     epoch_after,
     events_of,
@@ -41,31 +35,19 @@ from nbgraph.stores._log import (
     require_unclaimed,
     stretches,
 )
+from nbgraph.stores._memory_rows import (
+    Branch,
+    ancestry,
+    hash_at,
+    newest_snapshot,
+    place_of,
+    question_order,
+    rows_of,
+    thread_order,
+    thread_record,
+)
 
 __all__ = ["InMemoryStateStore"]
-
-
-@dataclass(slots=True)
-class _Branch:
-    thread_id: str
-    id: str
-    parent: _Branch | None
-    parent_sequence: int
-    created_at: float
-    summary: BranchSummary
-    root: bytes
-    chain: bytes
-    head: int
-    hidden_under: str | None = None
-    updated_at: float = 0.0
-    epoch: int = 0
-    claim: tuple[str | None, float] = (None, 0.0)
-    """Who owns it, and until when others wait."""
-    rows: list[Row] = field(default_factory=list[Row])
-    questions: dict[QuestionName, str] = field(default_factory=dict[QuestionName, str])
-    snapshot: PositionSnapshot | None = None
-    since: int = 0
-    """Bytes of the commits since the snapshot."""
 
 
 class InMemoryStateStore:
@@ -77,7 +59,7 @@ class InMemoryStateStore:
     """
 
     def __init__(self) -> None:
-        self._threads: dict[str, dict[str, _Branch]] = {}
+        self._threads: dict[str, dict[str, Branch]] = {}
         self._lock = threading.Lock()
         self._closed = False
 
@@ -123,13 +105,13 @@ class InMemoryStateStore:
             if branch is None:
                 root = root_of(thread_id, MAIN)
                 at = commit.first_at
-                branch = _Branch(thread_id, MAIN, None, 0, at, summary, root, root, 0)
+                branch = Branch(thread_id, MAIN, None, 0, at, summary, root, root, 0)
                 branch.hidden_under = summary.root
             self._keep(branch, commit)
             self._threads.setdefault(thread_id, {MAIN: branch})
             return branch.epoch
 
-    def _keep(self, branch: _Branch, commit: Commit) -> None:
+    def _keep(self, branch: Branch, commit: Commit) -> None:
         epoch = epoch_after(commit, branch.epoch)
         pending, first = commit.summary.pending, commit.expected + 1
         known = branch.questions | new_questions(branch.questions, pending)
@@ -146,7 +128,7 @@ class InMemoryStateStore:
         branch.updated_at = commit.last_at
         self._snap(branch, commit)
 
-    def _snap(self, branch: _Branch, commit: Commit) -> None:
+    def _snap(self, branch: Branch, commit: Commit) -> None:
         branch.since += len(commit.body)
         last = branch.snapshot
         made = commit.snapshot_after(branch.since, 0 if last is None else len(last.body))
@@ -166,12 +148,12 @@ class InMemoryStateStore:
         with self._lock:
             return self._read(self._branch(thread_id, branch_id), after=after, upto=upto)
 
-    def _read(self, branch: _Branch, *, after: int, upto: int | None) -> list[Event]:
-        line = {one.id: one for one in _ancestry(branch)}
+    def _read(self, branch: Branch, *, after: int, upto: int | None) -> list[Event]:
+        line = {one.id: one for one in ancestry(branch)}
         found: list[Event] = []
-        for part in stretches(map(_place, line.values()), after=after, upto=upto):
+        for part in stretches(map(place_of, line.values()), after=after, upto=upto):
             own = line[part.branch_id]
-            rows, before = _rows(own, part)
+            rows, before = rows_of(own, part)
             found += events_of(own.thread_id, part, rows, before)[0]
         return found
 
@@ -187,7 +169,7 @@ class InMemoryStateStore:
         """
         with self._lock:
             branch = self._branch(thread_id, branch_id)
-            snapshot = _newest_snapshot(branch, branch.head if upto is None else upto)
+            snapshot = newest_snapshot(branch, branch.head if upto is None else upto)
             after = 0 if snapshot is None else snapshot.sequence
             return Recalled(snapshot, self._read(branch, after=after, upto=upto))
 
@@ -246,11 +228,11 @@ class InMemoryStateStore:
         commit = commit_of(thread_id, branch.id, events, expected=at, summary=summary)
         with self._lock:
             parent = self._branch(thread_id, branch.parent_branch_id)
-            require_event(_place(parent), at)
+            require_event(place_of(parent), at)
             exists = branch.id in self._threads[thread_id]
             require_new(branch.id, exists=exists, thread_id=thread_id)
-            root = root_of(thread_id, branch.id, _hash_at(parent, at), at)
-            made = _Branch(
+            root = root_of(thread_id, branch.id, hash_at(parent, at), at)
+            made = Branch(
                 thread_id, branch.id, parent, at, branch.created_at, summary, root, root, at
             )
             made.since = 0 if parent.snapshot is None else len(parent.snapshot.body)
@@ -284,13 +266,13 @@ class InMemoryStateStore:
         with self._lock:
             self._require_open()
             found = [
-                _thread_record(branches)
+                thread_record(branches)
                 for branches in self._threads.values()
                 if branches[MAIN].hidden_under is None
             ]
-        ordered = sorted(found, key=_thread_order, reverse=True)
+        ordered = sorted(found, key=thread_order, reverse=True)
         following = (
-            one for one in ordered if after is None or _thread_order(one) < _thread_order(after)
+            one for one in ordered if after is None or thread_order(one) < thread_order(after)
         )
         return list(islice(following, limit))
 
@@ -312,9 +294,9 @@ class InMemoryStateStore:
                 for branch in branches.values()
                 for text in branch.questions.values()
             ]
-        ordered = sorted(found, key=_question_order)
+        ordered = sorted(found, key=question_order)
         following = (
-            one for one in ordered if after is None or _question_order(one) > _question_order(after)
+            one for one in ordered if after is None or question_order(one) > question_order(after)
         )
         return list(islice(following, limit))
 
@@ -346,7 +328,7 @@ class InMemoryStateStore:
         if self._closed:
             raise StateStoreError("The in-memory state store is closed")
 
-    def _branch(self, thread_id: str, branch_id: str) -> _Branch:
+    def _branch(self, thread_id: str, branch_id: str) -> Branch:
         self._require_open()
         require_text(thread_id, "thread id")
         require_text(branch_id, "branch id")
@@ -356,58 +338,3 @@ class InMemoryStateStore:
         if branch_id not in branches:
             raise UnknownThreadError(thread_id, branch_id)
         return branches[branch_id]
-
-
-def _ancestry(branch: _Branch | None) -> Iterator[_Branch]:
-    while branch is not None:
-        yield branch
-        branch = branch.parent
-
-
-def _place(branch: _Branch) -> Place:
-    return Place(branch.id, branch.parent_sequence, branch.head)
-
-
-def _rows(branch: _Branch, part: Stretch) -> tuple[list[Row], bytes]:
-    """Return the rows of a stretch, and the hash they follow."""
-    first = attrgetter("first")
-    begin = max(bisect_right(branch.rows, part.low + 1, key=first) - 1, 0)
-    before = branch.rows[begin - 1].hash if begin else branch.root
-    return branch.rows[begin : bisect_right(branch.rows, part.high, key=first)], before
-
-
-def _hash_at(branch: _Branch, sequence: int) -> bytes:
-    own = next(one for one in _ancestry(branch) if sequence > one.parent_sequence)
-    return own.rows[bisect_right(own.rows, sequence, key=attrgetter("first")) - 1].hash
-
-
-def _newest_snapshot(branch: _Branch, upto: int) -> PositionSnapshot | None:
-    high = upto
-    for one in _ancestry(branch):
-        if one.snapshot is not None and one.snapshot.sequence <= high:
-            return one.snapshot
-        high = min(high, one.parent_sequence)
-    return None
-
-
-def _thread_order(record: ThreadRecord) -> tuple[float, str]:
-    return record.updated_at, record.thread_id
-
-
-def _question_order(record: PendingRecord) -> tuple[float, str, str, str, int]:
-    asked = record.interrupt
-    return asked.created_at, record.thread_id, record.branch_id, asked.key, asked.asked
-
-
-def _thread_record(branches: dict[str, _Branch]) -> ThreadRecord:
-    main = branches[MAIN]
-    summary = main.summary
-    return ThreadRecord(
-        main.thread_id,
-        summary.graph,
-        summary.status,
-        summary.step,
-        branches=len(branches),
-        created_at=main.created_at,
-        updated_at=max(one.updated_at for one in branches.values()),
-    )
