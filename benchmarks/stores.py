@@ -14,7 +14,11 @@ import tempfile
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Annotated
 
+from pydantic import Field
+
+from nbgraph import END, START, BaseState, Graph, add, branch, interrupt, node
 from nbgraph.core.events import Event, Interrupt, SuperstepFinished, TaskFinished, TaskSpec
 from nbgraph.core.store import BranchRecord, BranchSummary, StateStore
 from nbgraph.stores import InMemoryStateStore, SQLiteStateStore
@@ -121,10 +125,85 @@ def bytes_of(folder: Path) -> dict[str, float]:
     return {"2,000 commits (MB)": log / 1e6, "one fork (kB)": (forked - log) / 1e3}
 
 
+class Talk(BaseState):
+    messages: Annotated[list[dict[str, str]], add] = Field(default_factory=list)
+    left: int = 0
+
+
+def talk(store: StateStore) -> Graph:
+    """Return a graph that says `left` messages of 200 bytes, and then asks."""
+
+    @node
+    async def speak(state: Talk) -> dict[str, object]:
+        message = {"role": "assistant", "content": f"{state.left:0200d}"}
+        return {"messages": [message], "left": state.left - 1}
+
+    @node
+    async def ask(_: Talk) -> dict[str, object]:
+        return {"left": interrupt(id="more", message="How many more?", response_schema=int)}
+
+    flow = (START >> speak, speak >> branch(_further, {"speak": speak, "ask": ask}), ask >> END)
+    return Graph(Talk, name="talk", state_store=store, max_steps=100_000).flow(*flow)
+
+
+def _further(state: Talk) -> str:
+    return "speak" if state.left > 0 else "ask"
+
+
+async def graphs(folder: Path) -> dict[str, float]:
+    """Return what whole runs cost on a file: steps, a resume, pages of a long list."""
+    found: dict[str, float] = {}
+    for steps in (10, 1000, 2000):
+        path = folder / f"{steps}.db"
+        store = SQLiteStateStore(path)
+        run = await cpu(lambda s=steps, t=store: talk(t).ainvoke({"left": s}, thread_id="t"))
+        store.close()
+        found[f"{steps:,} steps (us a step)"] = run / steps * 1e6
+        found[f"{steps:,} steps (MB)"] = path.stat().st_size / 1e6
+        found[f"load at {steps:,} (ms)"] = min([await _loaded(path) for _ in range(ROUNDS)]) * 1e3
+    return found
+
+
+async def _loaded(path: Path) -> float:
+    store = SQLiteStateStore(path)
+    graph = talk(store)
+    spent = await cpu(lambda: graph.position("t"))
+    store.close()
+    return spent
+
+
+async def lists(folder: Path) -> dict[str, float]:
+    """Return what pages of many waiting questions and the end of a long log cost."""
+    store = SQLiteStateStore(folder / "lists.db", durability="fast")
+    for begin in range(0, 10_000, 500):
+        await asyncio.gather(*(_ask(store, number) for number in range(begin, begin + 500)))
+    first = await store.pending(limit=100)
+    page = [await cpu(lambda: store.pending(limit=100, after=first[-1])) for _ in range(ROUNDS)]
+    await append_alone(store, "long", [superstep(2 * number) for number in range(5_000)])
+    last = [await cpu(lambda: store.events("long", after=9_990)) for _ in range(ROUNDS)]
+    begin = time.process_time()
+    assert await store.verify() == []
+    verified = time.process_time() - begin
+    store.close()
+    return {
+        "100 of 10,000 questions (ms)": min(page) * 1e3,
+        "last 10 of 10,000 events (ms)": min(last) * 1e3,
+        "verify 15,000 commits (ms)": verified * 1e3,
+    }
+
+
+async def _ask(store: StateStore, number: int) -> None:
+    asked = Interrupt(
+        key="t:0", id="0", node="agent", task_id="t", asked=1, created_at=float(number)
+    )
+    summary = BranchSummary("bench", "interrupted", 1, (asked,))
+    await store.append(f"t{number}", "main", superstep(0), expected=0, summary=summary)
+
+
 def show(title: str, figures: dict[str, float]) -> None:
     print(title)
     for name, value in figures.items():
-        print(f"  {name:<28}{value:>10.2f}")
+        print(f"  {name:<32}{value:>10.2f}")
 
 
 def main(folder: Path) -> None:
@@ -134,6 +213,8 @@ def main(folder: Path) -> None:
     store.close()
     show("SQLiteStateStore", {"floor, one thread (us)": floor(folder / "floor.db")} | figures)
     show("SQLiteStateStore, bytes", bytes_of(folder))
+    show("SQLiteStateStore, graphs", asyncio.run(graphs(folder)))
+    show("SQLiteStateStore, lists", asyncio.run(lists(folder)))
 
 
 if __name__ == "__main__":

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from nbgraph.notebook.panel import Panel
     from nbgraph.notebook.play import play
     from nbgraph.session import Session, open_session
+    from nbgraph.stores.postgres import PostgresStateStore
     from nbgraph.stores.sqlite import SQLiteStateStore
 
 __all__ = [
@@ -54,6 +55,7 @@ __all__ = [
     "Node",
     "NodeContext",
     "Panel",
+    "PostgresStateStore",
     "RemoveMessage",
     "Replace",
     "Resume",
@@ -84,6 +86,7 @@ _LAZY = {
     "Drawing": "nbgraph.drawing.drawing",
     "Form": "nbgraph.notebook.form",
     "Panel": "nbgraph.notebook.panel",
+    "PostgresStateStore": "nbgraph.stores.postgres",
     "RemoveMessage": "nbgraph.core.messages",
     "SQLiteStateStore": "nbgraph.stores.sqlite",
     "Session": "nbgraph.session",

@@ -1,4 +1,4 @@
-"""The `nbgraph` command: `nbgraph lab` opens JupyterLab on the example notebooks."""
+"""The `nbgraph` command: `lab` opens JupyterLab on the examples; others look into state stores."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from pathlib import Path
 from types import FrameType
 from urllib.parse import quote, urlsplit
 
+from nbgraph.cli_stores import add_commands
 from nbgraph.errors import IntegrationNotInstalledError, NbgraphError
 
 __all__ = ["main"]
@@ -59,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     options = _parser().parse_args(arguments)
     try:
-        return _lab(options.path, port=options.port, browser=options.browser)
+        return options.run(options)
     except NbgraphError as error:
         print(f"nbgraph: {error}", file=sys.stderr)
         return 1
@@ -73,9 +74,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     version = importlib.metadata.version("nbgraph")
     parser.add_argument("--version", action="version", version=f"nbgraph {version}")
-    lab = parser.add_subparsers(metavar="COMMAND", required=True).add_parser(
-        "lab", help="open JupyterLab on the example notebooks"
-    )
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    add_commands(commands)
+    lab = commands.add_parser("lab", help="open JupyterLab on the example notebooks")
+    lab.set_defaults(run=_run_lab)
     lab.add_argument(
         "path",
         nargs="?",
@@ -93,6 +95,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     lab.add_argument("--port", type=_port, metavar="N", help="the port (default: a free one)")
     return parser
+
+
+def _run_lab(options: argparse.Namespace) -> int:
+    return _lab(options.path, port=options.port, browser=options.browser)
 
 
 def _port(text: str) -> int:

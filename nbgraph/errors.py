@@ -20,6 +20,8 @@ NbgraphError
 │   ├── UnknownThreadError         a thread or branch is not in the store
 │   ├── StoreBusyError             another process held the store for too long
 │   ├── ConcurrentRunError         somebody else wrote to the thread in between
+│   │   └── ClaimLostError         somebody else took the thread over in between
+│   ├── ThreadClaimedError         somebody else holds the thread for a while
 │   └── DamagedStoreError          what is stored cannot be read
 ├── DrawingError                   a drawing could not be laid out
 ├── UnsupportedByEngineError       the engine behind a session cannot do this
@@ -36,6 +38,7 @@ from collections.abc import Mapping, Sequence
 __all__ = [
     "AlreadyAnsweredError",
     "AnswerError",
+    "ClaimLostError",
     "ConcurrentRunError",
     "ContextNotProvidedError",
     "DamagedStoreError",
@@ -55,6 +58,7 @@ __all__ = [
     "StateStoreError",
     "StateUpdateError",
     "StoreBusyError",
+    "ThreadClaimedError",
     "UnknownThreadError",
     "UnsupportedByEngineError",
 ]
@@ -234,6 +238,34 @@ class ConcurrentRunError(StateStoreError):
         super().__init__(
             f"Thread {thread_id!r}, branch {branch_id!r} was expected at event {expected} and is "
             f"at {actual}: another run or person wrote to it; load it again"
+        )
+
+
+class ClaimLostError(ConcurrentRunError):
+    """Somebody else took the branch over; nothing of this write, or of any later one, is kept."""
+
+    def __init__(self, thread_id: str, branch_id: str, expected: int, epoch: int) -> None:
+        super().__init__(thread_id, branch_id, expected, expected)
+        self.epoch = epoch
+
+    def __str__(self) -> str:
+        return (
+            f"Thread {self.thread_id!r}, branch {self.branch_id!r} was taken over after event "
+            f"{self.expected}; look at where it stands before you continue it"
+        )
+
+
+class ThreadClaimedError(StateStoreError):
+    """Somebody else's claim on the branch still lasts."""
+
+    def __init__(self, thread_id: str, branch_id: str, owner: str, until: float) -> None:
+        self.thread_id = thread_id
+        self.branch_id = branch_id
+        self.owner = owner
+        self.until = until
+        super().__init__(
+            f"Thread {thread_id!r}, branch {branch_id!r} is claimed by {owner!r}; wait, or claim "
+            "it without ttl= to take it over"
         )
 
 

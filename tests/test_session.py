@@ -536,10 +536,10 @@ def test_a_store_that_fails_is_an_error_of_the_run_and_the_session_goes_on() -> 
     class Full(InMemoryStateStore):
         full = False
 
-        async def append(self, *args: Any, **options: Any) -> None:
+        async def append(self, *args: Any, **options: Any) -> int:
             if self.full:
                 raise StateStoreError("no space is left")
-            await super().append(*args, **options)
+            return await super().append(*args, **options)
 
     store = Full()
     session = open_session(chain(stop("a"), state_store=store))

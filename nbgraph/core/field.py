@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin
 from pydantic import ConfigDict, PydanticUserError, TypeAdapter, ValidationError
 from pydantic_core import from_json
 
-from nbgraph.core.reducers import SPECIAL, Reducer, add, checked_reducer, merge_dict
+from nbgraph.core.reducers import SPECIAL, Reducer, add, checked_reducer, merge_dict, replace
 from nbgraph.core.type_judges import readable
 from nbgraph.core.values import fresh, plain_copy, same
 from nbgraph.errors import GraphConfigError, GraphExecutionError, StateStoreError, StateUpdateError
@@ -71,6 +71,18 @@ class Field:
         if self._special is not None:
             checked = self._special.completed(checked, where)
         return plain_copy(checked, where) if self._plain else _round_trip(adapter, checked, where)
+
+    @property
+    def type(self) -> Any:
+        """The field's annotation, without its constraints and reducer."""
+        return self._bare
+
+    def kept(self, value: Any) -> Any:
+        """Return a value that stands in a state as JSON, once it is sure to come back as it is."""
+        if self._plain and self.reducer in (None, add, merge_dict, replace):
+            return value  # it was checked when it was written, and these make nothing else of it
+        where = f"field {self.name!r}"
+        return plain_copy(value, where) if self._plain else _round_trip(self.delta, value, where)
 
     def shown(self, value: Any) -> Any:
         """Return a value that stands in a state as JSON; it was checked when it was written."""

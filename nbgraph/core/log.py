@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from nbgraph.core.codec import stamp
-from nbgraph.core.driver import Folding
 from nbgraph.core.events import (
     Event,
     RunFailed,
@@ -18,7 +18,9 @@ from nbgraph.core.events import (
 )
 from nbgraph.core.migration import Migration
 from nbgraph.core.position import Position, fold, superstepped
-from nbgraph.core.store import BranchSummary, StateStore
+from nbgraph.core.schema import StateSchema
+from nbgraph.core.snapshots import position_of, snapshot_of
+from nbgraph.core.store import BranchSummary, Claim, StateStore
 from nbgraph.errors import UnknownThreadError
 
 __all__ = ["Draft", "Log"]
@@ -27,7 +29,7 @@ __all__ = ["Draft", "Log"]
 class Draft:
     """Events that are not recorded yet, and the position they lead to."""
 
-    def __init__(self, position: Position, branch_id: str, folding: Folding) -> None:
+    def __init__(self, position: Position, branch_id: str, folding: StateSchema) -> None:
         self.events: list[Event] = []
         self.position = position
         self._last = position.sequence
@@ -64,7 +66,7 @@ class Log:
         self,
         *,
         graph: str,
-        folding: Folding,
+        folding: StateSchema,
         store: StateStore | None,
         thread_id: str,
         branch_id: str,
@@ -79,6 +81,15 @@ class Log:
         self.thread_id = thread_id
         self.branch_id = branch_id
         self.position = Position()
+        self._claim: Claim | None = None
+
+    def take_over(self, owner: str) -> None:
+        """Let the next commit take the branch over: a run that began earlier commits no more."""
+        self._claim = Claim(owner)
+
+    def let_go(self) -> None:
+        """Commit without a claim from now on, as whoever edits between two runs does."""
+        self._claim = None
 
     async def load(self) -> Position:
         """Take up what others recorded, and return where the branch stands.
@@ -92,10 +103,39 @@ class Log:
         StateStoreError
             If what is kept does not fit the state any more, or cannot be read.
         """
-        if self.store is not None:
+        if not self.position.sequence:
+            self.position = await self.recalled() or self.position
+        elif self.store is not None:
             events = await self.read(after=self.position.sequence)
             self.position = fold(events, self.folding, self.position)
         return self.position
+
+    async def recalled(self, upto: int | None = None) -> Position | None:
+        """Return where the branch stands, or stood after event `upto`, as it is recorded.
+
+        None for a thread that is new. A snapshot saves reading the events before it.
+
+        Raises
+        ------
+        UnknownThreadError
+            If the branch does not exist.
+        StateStoreError
+            If what is kept does not fit the state any more, or cannot be read.
+        """
+        if self.store is None:
+            return None
+        try:
+            found = await self.store.recall(self.thread_id, self.branch_id, upto=upto)
+        except UnknownThreadError:
+            if self.branch_id == "main":
+                return None
+            raise
+        if found.snapshot is None:
+            return fold(self._migration.read(found.events), self.folding)
+        start = position_of(found.snapshot, self.folding, self._migration)
+        if start is None:
+            return fold(await self.read(upto=upto), self.folding)
+        return fold(self._migration.read(found.events), self.folding, start)
 
     async def read(self, *, after: int = 0, upto: int | None = None) -> Sequence[Event]:
         """Return recorded events; none for a thread that is new."""
@@ -121,20 +161,34 @@ class Log:
         return summary if self.root is None else replace(summary, pending=(), root=self.root)
 
     async def commit(self, draft: Draft) -> Sequence[Event]:
-        """Record a draft as one commit, and return its events; an empty one records nothing.
+        """Record a draft as one commit, and return its events; an empty one records none.
 
         Raises
         ------
         ConcurrentRunError
             If somebody else wrote to the branch since it was loaded.
+        ClaimLostError
+            If somebody else took the branch over since this log did.
         """
-        if draft.events and self.store is not None:
-            await self.store.append(
+        if self.store is not None:
+            epoch = await self._kept(self.store, draft)
+            if self._claim is not None:
+                self._claim = Claim(self._claim.owner, epoch)
+        self.position = draft.position
+        return draft.events
+
+    async def _kept(self, store: StateStore, draft: Draft) -> int | None:
+        """Record a draft, and return the epoch of the branch if it has one."""
+        if draft.events:
+            return await store.append(
                 self.thread_id,
                 self.branch_id,
                 draft.events,
                 expected=self.position.sequence,
                 summary=self.summary(draft.position),
+                snapshot=partial(snapshot_of, draft.position, self.folding, self._migration),
+                claim=self._claim,
             )
-        self.position = draft.position
-        return draft.events
+        if self._claim is None or self._claim.epoch is not None or not self.position.sequence:
+            return None if self._claim is None else self._claim.epoch
+        return await store.claim(self.thread_id, self.branch_id, owner=self._claim.owner)

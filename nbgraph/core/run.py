@@ -131,6 +131,7 @@ class Superstepper:
     async def _end(self) -> None:
         """Cancel what still runs, and let go of workers that wait for a record."""
         self._over = True
+        self._log.let_go()
         for recorded in self._unrecorded:
             recorded.cancel()
         await self._cancel()
@@ -150,6 +151,7 @@ class Superstepper:
         else:
             self._close(draft)
         self._passing = False
+        self._log.take_over(self.run_id)
         return await self._commit(draft)
 
     async def _commit(self, draft: Draft) -> Sequence[Event]:

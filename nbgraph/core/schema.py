@@ -242,6 +242,26 @@ class StateSchema:
             if field.reducer is add:
                 own.add(name)
 
+    def kept(self, state: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the state as JSON that is sure to come back as it is.
+
+        Raises
+        ------
+        StateStoreError
+            If a value would not, which a reducer of the user's own may have made.
+        """
+        return {name: self.fields.get(name, _OPEN).kept(value) for name, value in state.items()}
+
+    def revived(self, kept: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the state that `kept` made JSON of.
+
+        Raises
+        ------
+        StateStoreError
+            If a value does not fit any more.
+        """
+        return {name: self.fields.get(name, _OPEN).decode(value) for name, value in kept.items()}
+
     def to_json(self, state: Mapping[str, Any]) -> dict[str, Any]:
         """Return the state as JSON."""
         return {name: self.fields.get(name, _OPEN).shown(value) for name, value in state.items()}

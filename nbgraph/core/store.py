@@ -8,7 +8,7 @@ cache of the log: it is handed in with each commit and written in the same trans
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -17,9 +17,14 @@ from nbgraph.core.events import Event, Interrupt
 __all__ = [
     "BranchRecord",
     "BranchSummary",
+    "Claim",
+    "Damage",
     "PendingRecord",
+    "PositionSnapshot",
+    "Recalled",
     "StateStore",
     "Status",
+    "StoreSize",
     "ThreadRecord",
 ]
 
@@ -76,6 +81,70 @@ class PendingRecord:
     interrupt: Interrupt
 
 
+@dataclass(frozen=True, slots=True)
+class PositionSnapshot:
+    """The fold of a branch at one of its events, as JSON: a cache of the log, never the truth.
+
+    `fingerprint` names what made the text; a reader with another one folds the events instead.
+    """
+
+    sequence: int
+    fingerprint: str
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """What leads to a position: the newest snapshot there is, and the events after it."""
+
+    snapshot: PositionSnapshot | None
+    events: Sequence[Event]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Who writes to a branch, since when.
+
+    Each take-over begins an epoch, and a commit of an earlier one is refused. A commit with
+    `epoch=None` takes the branch over itself.
+    """
+
+    owner: str
+    epoch: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """Something in a store that is not what was written, and where its branch breaks off.
+
+    Events before `sequence` can be read. The thread is `""` where none can be told.
+    """
+
+    thread_id: str
+    branch_id: str
+    sequence: int
+    problem: str
+
+    def __str__(self) -> str:
+        if not self.thread_id and not self.branch_id:
+            return self.problem
+        place = f"Thread {self.thread_id!r}, branch {self.branch_id!r}, event {self.sequence}"
+        return f"{place}: {self.problem}"
+
+
+@dataclass(frozen=True, slots=True)
+class StoreSize:
+    """What a store holds, in rows and bytes. `snapshots` can be made again."""
+
+    threads: int
+    branches: int
+    commits: int
+    commit_bytes: int
+    snapshot_bytes: int
+    large_values: int
+    large_value_bytes: int
+
+
 class StateStore(Protocol):
     """An append-only log of commits for each branch of each thread.
 
@@ -91,16 +160,22 @@ class StateStore(Protocol):
         *,
         expected: int,
         summary: BranchSummary,
-    ) -> None:
+        snapshot: Callable[[], PositionSnapshot | None] | None = None,
+        claim: Claim | None = None,
+    ) -> int:
         """Keep `events` as one commit after event `expected`, or keep nothing.
 
         The events come stamped with sequences `expected + 1` onwards. `expected=0` on `"main"`
-        makes the thread.
+        makes the thread. `snapshot` makes the position after the commit; a store calls it when
+        the commits since the last one have grown larger than that, or never. Returns the branch's
+        epoch.
 
         Raises
         ------
         ConcurrentRunError
             If the branch does not end at `expected`.
+        ClaimLostError
+            If somebody else took the branch over after `claim` was made.
         UnknownThreadError
             If the branch does not exist and `expected` is not 0, or it is not `"main"`.
         StoreBusyError
@@ -121,6 +196,51 @@ class StateStore(Protocol):
             If the thread or branch does not exist.
         DamagedStoreError
             If a row cannot be read, or one is missing.
+        """
+        ...
+
+    async def recall(
+        self, thread_id: str, branch_id: str = "main", *, upto: int | None = None
+    ) -> Recalled:
+        """Return the newest snapshot at or before event `upto`, and the events after it up to it.
+
+        A store without snapshots returns all events.
+
+        Raises
+        ------
+        UnknownThreadError
+            If the thread or branch does not exist.
+        DamagedStoreError
+            If a row cannot be read, or one is missing.
+        """
+        ...
+
+    async def claim(
+        self, thread_id: str, branch_id: str = "main", *, owner: str, ttl: float | None = None
+    ) -> int:
+        """Make `owner` the one who writes to a branch, and return the epoch that begins.
+
+        Without `ttl` this is a take-over: it always succeeds, and whoever wrote before is refused
+        from now on. With it, the claim lasts so many seconds, a claim of somebody else that still
+        lasts is respected, and the same owner renews its own. Clocks decide only who waits; what
+        is written is safe whatever they show.
+
+        Raises
+        ------
+        UnknownThreadError
+            If the thread or branch does not exist.
+        ThreadClaimedError
+            If `ttl` is given and somebody else's claim still lasts.
+        """
+        ...
+
+    async def release(self, thread_id: str, branch_id: str = "main", *, owner: str) -> None:
+        """End a claim of `owner`, so that others need not wait; one that is over is no error.
+
+        Raises
+        ------
+        UnknownThreadError
+            If the thread or branch does not exist.
         """
         ...
 
@@ -150,12 +270,24 @@ class StateStore(Protocol):
         """
         ...
 
-    async def threads(self) -> Sequence[ThreadRecord]:
-        """Return all threads but those of sub-graphs, the one written last first."""
+    async def threads(
+        self, *, limit: int | None = None, after: ThreadRecord | None = None
+    ) -> Sequence[ThreadRecord]:
+        """Return threads, the one written last first: at most `limit`, those that follow `after`.
+
+        The threads of sub-graphs are not among them. Where two were written at the same time, the
+        greater id is first.
+        """
         ...
 
-    async def pending(self) -> Sequence[PendingRecord]:
-        """Return the pending questions of all threads and branches, oldest first."""
+    async def pending(
+        self, *, limit: int | None = None, after: PendingRecord | None = None
+    ) -> Sequence[PendingRecord]:
+        """Return pending questions of all threads and branches, oldest first.
+
+        At most `limit`, those that follow `after`. Questions of the same time come by thread,
+        branch, key and asking.
+        """
         ...
 
     async def delete(self, thread_id: str) -> None:

@@ -14,7 +14,7 @@ from nbgraph.core.driver import Capability, Shape
 from nbgraph.core.events import Event, Forked, LiveEvent, StateEdited
 from nbgraph.core.log import Draft, Log
 from nbgraph.core.opening import check_unanswered, login_name, opening
-from nbgraph.core.position import Position, fold
+from nbgraph.core.position import Position
 from nbgraph.core.requests import (
     Continue,
     Edit,
@@ -170,7 +170,7 @@ class Thread:
                 f"Branch {self.branch_id!r} of thread {self.thread_id!r} has no event {at}; its "
                 f"last is {last.sequence}"
             )
-        return fold(await self._log.read(upto=at), self.folding)
+        return await self._log.recalled(at) or last
 
     def send(
         self,

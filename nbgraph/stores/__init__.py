@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 from nbgraph.stores.memory import InMemoryStateStore
 
 if TYPE_CHECKING:
+    from nbgraph.stores.postgres import PostgresStateStore
     from nbgraph.stores.sqlite import SQLiteStateStore
 
-__all__ = ["InMemoryStateStore", "SQLiteStateStore"]
+__all__ = ["InMemoryStateStore", "PostgresStateStore", "SQLiteStateStore"]
 
 
 def __getattr__(name: str) -> Any:
@@ -18,4 +19,8 @@ def __getattr__(name: str) -> Any:
         from nbgraph.stores.sqlite import SQLiteStateStore
 
         return SQLiteStateStore
+    if name == "PostgresStateStore":
+        from nbgraph.stores.postgres import PostgresStateStore
+
+        return PostgresStateStore
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

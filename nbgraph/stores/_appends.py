@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 from collections.abc import Sequence
 from functools import partial
 from typing import TypeAlias
 
 from nbgraph.errors import StateStoreError, StoreBusyError
 from nbgraph.stores._log import Commit
-from nbgraph.stores._sqlite_file import WRITE, SQLiteFile
-from nbgraph.stores._sqlite_open import Busy
-from nbgraph.stores._sqlite_write import keep
+from nbgraph.stores._sql_database import Busy, Database
+from nbgraph.stores._sql_rows import Cursor
+from nbgraph.stores._sql_write import keep
 
 __all__ = ["Appends"]
 
-_Asked: TypeAlias = list[tuple[Commit, "asyncio.Future[None]"]]
-_Outcomes: TypeAlias = Sequence[StateStoreError | None]
+_Asked: TypeAlias = list[tuple[Commit, "asyncio.Future[int]"]]
+_Outcomes: TypeAlias = Sequence[StateStoreError | int]
 
 
 class Appends:
@@ -27,15 +26,15 @@ class Appends:
     gather here, so that a loop never keeps more than one thread waiting.
     """
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, file: SQLiteFile) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, database: Database) -> None:
         self._loop = loop
-        self._file = file
+        self._database = database
         self._asked: _Asked = []
         self._waiting: asyncio.Task[None] | None = None
 
-    def add(self, commit: Commit) -> asyncio.Future[None]:
+    def add(self, commit: Commit) -> asyncio.Future[int]:
         """Ask for a commit; the future ends when it is kept or refused."""
-        future: asyncio.Future[None] = self._loop.create_future()
+        future: asyncio.Future[int] = self._loop.create_future()
         if not self._asked and self._waiting is None:
             self._loop.call_soon(self._flush)
         self._asked.append((commit, future))
@@ -45,8 +44,11 @@ class Appends:
         asked = [one for one in self._asked if not one[1].done()]
         self._asked = []
         commits = [commit for commit, _ in asked]
+        work = partial(_outcomes, commits=commits)
         try:
-            _deliver(asked, self._file.attempt(WRITE, partial(_outcomes, commits=commits)))
+            if not self._database.quick:
+                raise Busy
+            _deliver(asked, self._database.attempt(work, writes=True))
         except (Busy, StateStoreError):
             self._waiting = self._loop.create_task(self._flush_patiently(asked))
         finally:
@@ -56,7 +58,7 @@ class Appends:
     async def _flush_patiently(self, asked: _Asked) -> None:
         commits = [commit for commit, _ in asked]
         try:
-            _deliver(asked, await asyncio.to_thread(_kept_patiently, self._file, commits))
+            _deliver(asked, await asyncio.to_thread(_kept_patiently, self._database, commits))
         finally:
             self._waiting = None
             self._end(asked)
@@ -73,31 +75,39 @@ def _deliver(asked: _Asked, outcomes: _Outcomes) -> None:
     for (_, future), outcome in zip(asked, outcomes, strict=True):
         if future.done():
             continue
-        if outcome is None:
-            future.set_result(None)
+        if isinstance(outcome, int):
+            future.set_result(outcome)
         else:
             future.set_exception(outcome)
 
 
-def _kept_patiently(file: SQLiteFile, commits: Sequence[Commit]) -> _Outcomes:
-    write = partial(file.attempt, WRITE, partial(_outcomes, commits=commits))
+def _kept_patiently(database: Database, commits: Sequence[Commit]) -> _Outcomes:
+    work = partial(_outcomes, commits=commits)
     try:
-        return file.patiently(write)
+        return database.patiently(partial(database.attempt, work, writes=True))
     except StateStoreError as error:
         if len(commits) == 1 or isinstance(error, StoreBusyError):
             return [error] * len(commits)
-    # The file refused the transaction, perhaps for one commit that is too big for it: the others
-    # must not suffer for that.
-    return [_kept_patiently(file, [commit])[0] for commit in commits]
+    # The database refused the transaction, perhaps for one commit that is too big for it: the
+    # others must not suffer for that.
+    return [_kept_patiently(database, [commit])[0] for commit in commits]
 
 
-def _outcomes(cursor: sqlite3.Cursor, commits: Sequence[Commit]) -> _Outcomes:
-    return [_outcome(cursor, commit) for commit in commits]
+def _outcomes(cursor: Cursor, commits: Sequence[Commit]) -> _Outcomes:
+    if len(commits) == 1:
+        return [_outcome(cursor, commits[0])]
+    # In one order everywhere, so that two processes that lock rows do not wait for one another.
+    order = sorted(range(len(commits)), key=lambda at: _names(commits[at]))
+    found = {at: _outcome(cursor, commits[at]) for at in order}
+    return [found[at] for at in range(len(commits))]
 
 
-def _outcome(cursor: sqlite3.Cursor, commit: Commit) -> StateStoreError | None:
+def _names(commit: Commit) -> tuple[str, str]:
+    return commit.thread_id, commit.branch_id
+
+
+def _outcome(cursor: Cursor, commit: Commit) -> StateStoreError | int:
     try:
-        keep(cursor, commit)
+        return keep(cursor, commit)
     except StateStoreError as error:
         return error
-    return None

@@ -6,7 +6,8 @@ branch is therefore reading a few stretches, root first, and the stretches must 
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+import struct
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -14,13 +15,17 @@ from pydantic_core import from_json
 
 from nbgraph.core.codec import decode_events, encode_events
 from nbgraph.core.events import Event, Interrupt
-from nbgraph.core.store import BranchSummary
+from nbgraph.core.store import BranchSummary, Claim, PositionSnapshot
 from nbgraph.errors import (
+    ClaimLostError,
     ConcurrentRunError,
     DamagedStoreError,
     StateStoreError,
+    ThreadClaimedError,
     UnknownThreadError,
 )
+from nbgraph.stores._blobs import checked_blob, extracted, restored
+from nbgraph.stores._chain import link
 
 __all__ = [
     "MAIN",
@@ -30,6 +35,7 @@ __all__ = [
     "Row",
     "Stretch",
     "commit_of",
+    "epoch_after",
     "events_of",
     "name_of",
     "new_questions",
@@ -37,6 +43,7 @@ __all__ = [
     "require_fit",
     "require_new",
     "require_text",
+    "require_unclaimed",
     "stretches",
     "where",
 ]
@@ -44,9 +51,14 @@ __all__ = [
 _PARSER_DEPTH = 190
 """Less than how deeply pydantic's parser reads JSON."""
 
+SNAPSHOT_BYTES = 16 * 1024
+"""Fewer bytes of commits than these are not worth a snapshot."""
+
+COMPRESSED_BYTES = 256 * 1024
+"""From how many bytes on a snapshot is kept compressed."""
+
 MAIN = "main"
 """The branch that makes a thread."""
-
 
 QuestionName: TypeAlias = tuple[str, int]
 """A question's key and the event that asked it, which together name it within its branch."""
@@ -60,26 +72,72 @@ class Commit:
     branch_id: str
     expected: int
     count: int
-    body: str
+    body: bytes
+    refs: str
+    """Where large texts stood in the body, and their hashes."""
+    blobs: Mapping[bytes, bytes]
     summary: BranchSummary
     first_at: float
     """When its first event happened."""
     last_at: float
     """When its last event happened."""
+    snapshot: Callable[[], PositionSnapshot | None] | None = None
+    claim: Claim | None = None
 
     @property
     def head(self) -> int:
         """Where the branch stands once the commit is kept."""
         return self.expected + self.count
 
+    def snapshot_after(self, since: int, snapped: int) -> PositionSnapshot | None:
+        """Return the snapshot to keep after `since` bytes of commits; the last had `snapped`.
+
+        The distance grows with the snapshot, so that all that is ever written of them grows as the
+        log does; a quarter, because an event takes longer to read than the same bytes of a state.
+        A large one is compressed, which takes its time, and stands further off.
+        """
+        distance = snapped // (4 if snapped < COMPRESSED_BYTES else 2)
+        if self.snapshot is None or since <= max(SNAPSHOT_BYTES, distance):
+            return None
+        return self.snapshot()
+
 
 @dataclass(slots=True)
 class Row:
-    """A commit as it is stored: its first sequence, how many events, and their text."""
+    """A commit as it is stored: its first sequence, how many events, their text and hash."""
 
     first: int
     count: int
-    body: str
+    body: bytes
+    refs: str
+    hash: bytes
+    blobs: Mapping[bytes, bytes]
+    """The large texts that belong to it, as far as they were found."""
+
+    def text(self, before: bytes, place: str) -> str:
+        """Return the events as text, if the row is what was written after the hash `before`.
+
+        Raises
+        ------
+        DamagedStoreError
+            If it is not; `place` names it.
+        """
+        try:
+            fits = link(before, self.first, self.count, self.body, self.refs) == self.hash
+        except (TypeError, AttributeError, ValueError, struct.error):
+            fits = False  # a damaged row holds anything
+        if not fits:
+            raise DamagedStoreError(place, "it is not what was written")
+        if not self.refs:
+            return self.body.decode()
+        try:
+            return restored(
+                self.body, self.refs, lambda name: checked_blob(self.blobs, name)
+            ).decode()
+        except LookupError as error:
+            raise DamagedStoreError(
+                place, "a large value of it is missing, or is not what was written"
+            ) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +165,8 @@ def commit_of(
     *,
     expected: int,
     summary: BranchSummary,
+    snapshot: Callable[[], PositionSnapshot | None] | None = None,
+    claim: Claim | None = None,
 ) -> Commit:
     """Return the events as one commit.
 
@@ -120,9 +180,12 @@ def commit_of(
     require_text(branch_id, "branch id")
     require_text(summary.graph, "graph name")
     _require_stamps(branch_id, events, expected)
+    if claim is not None:
+        require_text(claim.owner, "owner")
     try:
-        body = encode_events(events)
-        _require_shallow(body)
+        text = encode_events(events)
+        _require_shallow(text)
+        extract = extracted(text.encode())
     except ValueError as error:
         raise StateStoreError(
             f"{where(thread_id, branch_id, expected + 1)} cannot be kept as JSON: {error}"
@@ -132,10 +195,14 @@ def commit_of(
         branch_id,
         expected,
         len(events),
-        body,
+        extract.body,
+        extract.refs,
+        extract.blobs,
         summary,
         first_at=events[0].created_at,
         last_at=events[-1].created_at,
+        snapshot=snapshot,
+        claim=claim,
     )
 
 
@@ -215,6 +282,38 @@ def require_fit(commit: Commit, head: int | None) -> None:
         raise ConcurrentRunError(commit.thread_id, commit.branch_id, commit.expected, head or 0)
 
 
+def epoch_after(commit: Commit, epoch: int) -> int:
+    """Return the branch's epoch after a commit that finds it at `epoch`.
+
+    Raises
+    ------
+    ClaimLostError
+        If the commit belongs to an earlier epoch.
+    """
+    if commit.claim is None:
+        return epoch
+    if commit.claim.epoch is None:
+        return epoch + 1
+    if commit.claim.epoch != epoch:
+        raise ClaimLostError(commit.thread_id, commit.branch_id, commit.expected, epoch)
+    return epoch
+
+
+def require_unclaimed(
+    names: tuple[str, str], held: tuple[str | None, float], *, owner: str, now: float
+) -> None:
+    """Refuse a claim while somebody else's lasts.
+
+    Raises
+    ------
+    ThreadClaimedError
+        If it does.
+    """
+    holder, until = held
+    if holder not in {None, owner} and until > now:
+        raise ThreadClaimedError(*names, str(holder), until)
+
+
 def require_event(parent: Place, sequence: int) -> None:
     """Refuse to fork where the parent has no event.
 
@@ -270,8 +369,12 @@ def stretches(ancestry: Iterable[Place], *, after: int, upto: int | None) -> lis
     return found[::-1]
 
 
-def events_of(thread_id: str, stretch: Stretch, rows: Sequence[Row]) -> list[Event]:
-    """Return the events of a stretch from the rows that hold them, in order.
+def events_of(
+    thread_id: str, stretch: Stretch, rows: Sequence[Row], before: bytes
+) -> tuple[list[Event], bytes]:
+    """Return the events of a stretch from the rows that hold them, in order, and the last hash.
+
+    The rows begin with the one that holds the first event; `before` is the hash it follows.
 
     Raises
     ------
@@ -284,11 +387,14 @@ def events_of(thread_id: str, stretch: Stretch, rows: Sequence[Row]) -> list[Eve
         place = where(thread_id, stretch.branch_id, due)
         if row.first != due:
             raise DamagedStoreError(place, "it is missing")
-        found = decode_events(row.body, branch_id=stretch.branch_id, first=due, where=place)
+        found = decode_events(
+            row.text(before, place), branch_id=stretch.branch_id, first=due, where=place
+        )
         if len(found) != row.count:
             raise DamagedStoreError(place, f"{row.count} events were kept, {len(found)} are there")
         events += found
         due += row.count
+        before = row.hash
     if due <= stretch.high:
         raise DamagedStoreError(where(thread_id, stretch.branch_id, due), "it is missing")
-    return events[stretch.low + 1 - start : stretch.high + 1 - start]
+    return events[stretch.low + 1 - start : stretch.high + 1 - start], before

@@ -2,36 +2,35 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sqlite3
 import threading
 import weakref
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import TypeVar
 
 from nbgraph.errors import StateStoreError
+from nbgraph.stores._sql_database import Busy, patiently
+from nbgraph.stores._sql_rows import Cursor
 from nbgraph.stores._sqlite_open import (
     SQLITE_ERRORS,
-    Busy,
     Durability,
     opened,
-    patiently,
     transact,
     translated,
 )
 
-__all__ = ["READ", "WRITE", "SQLiteFile"]
+__all__ = ["SQLiteFile"]
 
-READ, WRITE = "BEGIN", "BEGIN IMMEDIATE"
+_BEGIN = {True: "BEGIN IMMEDIATE", False: "BEGIN"}
 
 _BRIEFLY = 0.005
 """How long an event loop waits, in seconds, while another thread uses the connection."""
 
 _Result = TypeVar("_Result")
-_Work = Callable[[sqlite3.Cursor], _Result]
+_Work = Callable[[Cursor], _Result]
 
 
 class SQLiteFile:
@@ -41,8 +40,11 @@ class SQLiteFile:
     busy, it is tried again in a thread, for `wait` seconds.
     """
 
+    quick = True
+    """A transaction is short enough for an event loop."""
+
     def __init__(self, path: Path, *, durability: Durability, wait: float) -> None:
-        self._path = path
+        self.path = path
         self._wait = wait
         self._lock = threading.Lock()
         self._process = os.getpid()
@@ -50,7 +52,7 @@ class SQLiteFile:
         self._cursor = connection.cursor()
         self._close = weakref.finalize(self, connection.close)
 
-    def attempt(self, begin: str, work: _Work[_Result]) -> _Result:
+    def attempt(self, work: _Work[_Result], *, writes: bool) -> _Result:
         """Do `work` in one transaction, here and at once.
 
         Raises
@@ -64,19 +66,19 @@ class SQLiteFile:
             raise Busy
         try:
             self._require_usable()
-            return transact(self._cursor, begin, work)
+            return transact(self._cursor, _BEGIN[writes], work)
         except SQLITE_ERRORS as error:
-            raise translated(error, self._path) from error
+            raise translated(error, self.path) from error
         finally:
             self._lock.release()
 
     def _require_usable(self) -> None:
         if not self._close.alive:
-            raise StateStoreError(f"The state store {str(self._path)!r} is closed")
+            raise StateStoreError(f"The state store {str(self.path)!r} is closed")
         if os.getpid() != self._process:
             # SQLite's locks belong to the process that opened the file.
             raise StateStoreError(
-                f"The state store {str(self._path)!r} was opened before this process forked; "
+                f"The state store {str(self.path)!r} was opened before this process forked; "
                 "open it again here"
             )
 
@@ -88,18 +90,35 @@ class SQLiteFile:
         StoreBusyError
             If it did so all the time.
         """
-        return patiently(work, path=self._path, wait=self._wait)
+        return patiently(work, name=str(self.path), wait=self._wait)
 
-    async def run(self, begin: str, work: _Work[_Result]) -> _Result:
-        """Do `work` in one transaction, waiting in a thread if it has to wait."""
-        try:
-            return self.attempt(begin, work)
-        except Busy:
-            return await self.run_aside(begin, work)
+    def compact(self) -> None:
+        """Give space that is not used back to the system. Blocks.
 
-    async def run_aside(self, begin: str, work: _Work[_Result]) -> _Result:
-        """Do `work` in one transaction in a thread."""
-        return await asyncio.to_thread(self.patiently, partial(self.attempt, begin, work))
+        Raises
+        ------
+        Busy
+            If somebody else uses the file.
+        """
+        with self._lock:
+            self._require_usable()
+            try:
+                self._cursor.execute("VACUUM")
+                self._cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            except SQLITE_ERRORS as error:
+                raise translated(error, self.path) from error
+
+    def changes(self, stop: threading.Event, every: float) -> Iterator[None]:
+        """Yield once when watching has begun, and then whenever somebody wrote. Blocks."""
+        # A connection of its own, which every write is somebody else's to.
+        with closing(sqlite3.connect(self.path, isolation_level=None)) as connection:
+            (last,) = connection.execute("PRAGMA data_version").fetchone()
+            yield
+            while not stop.wait(every):
+                (version,) = connection.execute("PRAGMA data_version").fetchone()
+                if version != last:
+                    last = version
+                    yield
 
     def close(self) -> None:
         """Close the connection; a second time is no error."""

@@ -9,67 +9,26 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import time
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Literal, TypeVar
+from uuid import uuid4
 
-from nbgraph.errors import DamagedStoreError, StateStoreError, StoreBusyError
+from nbgraph.errors import DamagedStoreError, StateStoreError
+from nbgraph.stores._sql_database import Busy, patiently
+from nbgraph.stores._sqlite_tables import MARKS, SCHEMA_VERSION, TABLES, migrate
+from nbgraph.stores._sqlite_where import on_network
 
-__all__ = ["SQLITE_ERRORS", "Busy", "Durability", "opened", "patiently", "transact", "translated"]
+__all__ = ["SQLITE_ERRORS", "Durability", "opened", "transact", "translated"]
+
+_FIND_TABLES = "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL"
 
 Durability = Literal["full", "fast"]
 
 _Result = TypeVar("_Result")
 
 _APPLICATION_ID = 0x6E626772
-_SCHEMA_VERSION = 1
-
-_TABLES = (
-    """CREATE TABLE branches (
-        id INTEGER PRIMARY KEY,
-        thread TEXT NOT NULL,
-        name TEXT NOT NULL,
-        parent INTEGER,
-        parent_sequence INTEGER NOT NULL,
-        created_at REAL NOT NULL,
-        identity INTEGER NOT NULL,
-        graph TEXT NOT NULL DEFAULT '',
-        status TEXT NOT NULL DEFAULT '',
-        step INTEGER NOT NULL DEFAULT 0,
-        head INTEGER NOT NULL DEFAULT 0,
-        pending INTEGER NOT NULL DEFAULT 0,
-        updated_at REAL NOT NULL DEFAULT 0,
-        checksum INTEGER NOT NULL DEFAULT 0,
-        UNIQUE (thread, name)
-    )""",
-    """CREATE TABLE commits (
-        place INTEGER PRIMARY KEY,
-        count INTEGER NOT NULL,
-        checksum INTEGER NOT NULL,
-        body TEXT NOT NULL
-    )""",
-    """CREATE TABLE questions (
-        id INTEGER PRIMARY KEY,
-        branch INTEGER NOT NULL,
-        key TEXT NOT NULL,
-        asked INTEGER NOT NULL,
-        created_at REAL NOT NULL,
-        checksum INTEGER NOT NULL,
-        body TEXT NOT NULL,
-        UNIQUE (branch, key, asked)
-    )""",
-    """CREATE TABLE children (
-        thread TEXT PRIMARY KEY,
-        root TEXT NOT NULL
-    )""",
-    "CREATE INDEX questions_by_age ON questions (created_at)",
-)
-
-_MARKS = ("PRAGMA application_id = 1851942770", "PRAGMA user_version = 1")
-
-_FIND_TABLES = "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL"
 
 _SYNCHRONOUS: dict[Durability, str] = {
     "full": "PRAGMA synchronous = FULL",
@@ -79,14 +38,14 @@ _SYNCHRONOUS: dict[Durability, str] = {
 
 # A lost commit leaves a gap, but a lost branch or question leaves nothing: where rows are found
 # through damaged pages, they may be passed over. These tables are small, and are checked whole.
-_CHECKS = ("PRAGMA integrity_check(branches)", "PRAGMA integrity_check(questions)")
+_CHECKS = (
+    "PRAGMA integrity_check(branches)",
+    "PRAGMA integrity_check(questions)",
+    "PRAGMA integrity_check(children)",
+)
 
 SQLITE_ERRORS = (sqlite3.Error, OverflowError, UnicodeDecodeError)
 """What the module `sqlite3` raises: the last two for numbers and texts that are not SQL's."""
-
-
-class Busy(Exception):
-    """Another connection holds the file at this moment."""
 
 
 def opened(path: Path, *, durability: Durability, wait: float) -> sqlite3.Connection:
@@ -103,7 +62,7 @@ def opened(path: Path, *, durability: Durability, wait: float) -> sqlite3.Connec
     StoreBusyError
         If the file was held for longer than `wait` seconds.
     """
-    return patiently(lambda: _attempted(path, durability), path=path, wait=wait)
+    return patiently(lambda: _attempted(path, durability), name=str(path), wait=wait)
 
 
 def _attempted(path: Path, durability: Durability) -> sqlite3.Connection:
@@ -116,6 +75,11 @@ def _attempted(path: Path, durability: Durability) -> sqlite3.Connection:
         ) from error
     try:
         return _connected(path, durability)
+    except OSError as error:
+        raise StateStoreError(
+            f"The state store {str(path)!r} cannot be copied before it is brought up to date: "
+            f"{error.strerror}"
+        ) from error
     except SQLITE_ERRORS as error:
         raise translated(error, path) from error
 
@@ -139,10 +103,14 @@ def _require_ours(path: Path) -> None:
         raise StateStoreError(
             f"{str(path)!r} is not an nbgraph state store; it was not touched. Give another path"
         )
-    if version != _SCHEMA_VERSION:
+    _require_known(version, path)
+
+
+def _require_known(version: int, path: Path) -> None:
+    if version > SCHEMA_VERSION:
         raise StateStoreError(
-            f"The state store {str(path)!r} has schema {version}, and this nbgraph reads schema "
-            f"{_SCHEMA_VERSION}; update nbgraph"
+            f"The state store {str(path)!r} has schema {version}, and this nbgraph reads schemas "
+            f"up to {SCHEMA_VERSION}; update nbgraph"
         )
 
 
@@ -153,20 +121,55 @@ def _connected(path: Path, durability: Durability) -> sqlite3.Connection:
         cursor = connection.cursor()
         if not _has_tables(cursor):
             transact(cursor, "BEGIN IMMEDIATE", _make_tables)
-        if cursor.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
-            raise StateStoreError(
-                f"The state store {str(path)!r} is on a file system without shared memory; "
-                "put it on a local disk"
-            )
+        if not _keeps_log(cursor, path):
+            # Where processes share no memory, one file and a lock on it do. Full durability then
+            # needs the folder's entry of the journal to be synced too.
+            cursor.execute("PRAGMA journal_mode = DELETE")
+            durability = "full"
+        _migrate(cursor, path)
         cursor.execute(_SYNCHRONOUS[durability])
         _require_sound(cursor, path)
         undo.pop_all()
     return connection
 
 
+def _keeps_log(cursor: sqlite3.Cursor, path: Path) -> bool:
+    """Return whether the file can have a write-ahead log, and switch it on if so."""
+    if on_network(path):
+        return False
+    return cursor.execute("PRAGMA journal_mode = WAL").fetchone()[0] == "wal"
+
+
+def _migrate(cursor: sqlite3.Cursor, path: Path) -> None:
+    version = cursor.execute("PRAGMA user_version").fetchone()[0]
+    _require_known(version, path)
+    if version == SCHEMA_VERSION:
+        return
+    _back_up(cursor, path.with_name(f"{path.name}.schema-{version}"))
+    transact(cursor, "BEGIN IMMEDIATE", migrate)
+    # The version is read from the file itself before it is opened as a database.
+    cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def _back_up(cursor: sqlite3.Cursor, path: Path) -> None:
+    """Copy the file before it is changed, unless somebody who changes it did so already."""
+    if path.exists():
+        return
+    part = path.with_name(f"{path.name}.{uuid4().hex}")
+    try:
+        cursor.execute("VACUUM INTO ?", (str(part),))
+        part.chmod(0o600)
+        # Linked and not renamed: a copy that is there was made before any change, this one perhaps
+        # was not.
+        with suppress(FileExistsError):
+            os.link(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
 def _require_sound(cursor: sqlite3.Cursor, path: Path) -> None:
     tables = {sql for (sql,) in cursor.execute(_FIND_TABLES)}
-    if not tables.issuperset(_TABLES):
+    if not tables.issuperset(TABLES):
         raise DamagedStoreError(f"The state store {str(path)!r}", "its tables are not as made")
     for check in _CHECKS:
         (found,) = cursor.execute(check).fetchone()
@@ -180,7 +183,7 @@ def _has_tables(cursor: sqlite3.Cursor) -> bool:
 
 def _make_tables(cursor: sqlite3.Cursor) -> None:
     if not _has_tables(cursor):  # another process may have made them since
-        for statement in (*_TABLES, *_MARKS):
+        for statement in (*TABLES, *MARKS):
             cursor.execute(statement)
 
 
@@ -196,27 +199,6 @@ def transact(
     finally:
         if cursor.connection.in_transaction:
             cursor.execute("ROLLBACK")
-
-
-def patiently(attempt: Callable[[], _Result], *, path: Path, wait: float) -> _Result:
-    """Call `attempt` again while it finds the file busy, for `wait` seconds. Blocks.
-
-    Raises
-    ------
-    StoreBusyError
-        If the file was held all the time.
-    """
-    deadline = time.monotonic() + wait
-    pause = 0.001
-    while True:
-        try:
-            return attempt()
-        except Busy:
-            left = deadline - time.monotonic()
-            if left <= 0:
-                raise StoreBusyError(str(path), wait) from None
-        time.sleep(min(pause, left))
-        pause = min(2 * pause, 0.05)
 
 
 def translated(error: Exception, path: Path) -> Exception:

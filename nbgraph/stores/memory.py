@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import threading
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import count
-from operator import attrgetter
+import time
+from collections.abc import Callable, Sequence
+from itertools import islice
 
 from nbgraph.core.events import Event, Interrupt
-from nbgraph.core.store import BranchRecord, BranchSummary, PendingRecord, ThreadRecord
+from nbgraph.core.store import (
+    BranchRecord,
+    BranchSummary,
+    Claim,
+    PendingRecord,
+    PositionSnapshot,
+    Recalled,
+    ThreadRecord,
+)
 from nbgraph.errors import StateStoreError, UnknownThreadError
+from nbgraph.stores._chain import link, root_of
 from nbgraph.stores._log import (
     MAIN,
     Commit,
-    Place,
-    QuestionName,
     Row,
-    Stretch,
     commit_of,
+    epoch_after,
     events_of,
     name_of,
     new_questions,
@@ -27,25 +32,22 @@ from nbgraph.stores._log import (
     require_fit,
     require_new,
     require_text,
+    require_unclaimed,
     stretches,
+)
+from nbgraph.stores._memory_rows import (
+    Branch,
+    ancestry,
+    hash_at,
+    newest_snapshot,
+    place_of,
+    question_order,
+    rows_of,
+    thread_order,
+    thread_record,
 )
 
 __all__ = ["InMemoryStateStore"]
-
-
-@dataclass(slots=True)
-class _Branch:
-    id: str
-    parent: _Branch | None
-    parent_sequence: int
-    created_at: float
-    summary: BranchSummary
-    head: int
-    root: str | None = None
-    updated_at: float = 0.0
-    written: int = 0
-    rows: list[Row] = field(default_factory=list[Row])
-    questions: dict[QuestionName, str] = field(default_factory=dict[QuestionName, str])
 
 
 class InMemoryStateStore:
@@ -57,8 +59,7 @@ class InMemoryStateStore:
     """
 
     def __init__(self) -> None:
-        self._threads: dict[str, dict[str, _Branch]] = {}
-        self._writes = count(1)
+        self._threads: dict[str, dict[str, Branch]] = {}
         self._lock = threading.Lock()
         self._closed = False
 
@@ -70,37 +71,69 @@ class InMemoryStateStore:
         *,
         expected: int,
         summary: BranchSummary,
-    ) -> None:
+        snapshot: Callable[[], PositionSnapshot | None] | None = None,
+        claim: Claim | None = None,
+    ) -> int:
         """Keep `events` as one commit after event `expected`, or keep nothing.
+
+        Returns the branch's epoch.
 
         Raises
         ------
         ConcurrentRunError
             If the branch does not end at `expected`.
+        ClaimLostError
+            If somebody else took the branch over after `claim` was made.
         UnknownThreadError
             If the branch does not exist and `expected` is not 0, or it is not `"main"`.
         StateStoreError
             If an event cannot be kept as JSON.
         """
-        commit = commit_of(thread_id, branch_id, events, expected=expected, summary=summary)
+        commit = commit_of(
+            thread_id,
+            branch_id,
+            events,
+            expected=expected,
+            summary=summary,
+            snapshot=snapshot,
+            claim=claim,
+        )
         with self._lock:
             self._require_open()
             branch = self._threads.get(thread_id, {}).get(branch_id)
             require_fit(commit, None if branch is None else branch.head)
             if branch is None:
-                branch = _Branch(MAIN, None, 0, commit.first_at, summary, 0, summary.root)
+                root = root_of(thread_id, MAIN)
+                at = commit.first_at
+                branch = Branch(thread_id, MAIN, None, 0, at, summary, root, root, 0)
+                branch.hidden_under = summary.root
             self._keep(branch, commit)
             self._threads.setdefault(thread_id, {MAIN: branch})
+            return branch.epoch
 
-    def _keep(self, branch: _Branch, commit: Commit) -> None:
-        pending = commit.summary.pending
+    def _keep(self, branch: Branch, commit: Commit) -> None:
+        epoch = epoch_after(commit, branch.epoch)
+        pending, first = commit.summary.pending, commit.expected + 1
         known = branch.questions | new_questions(branch.questions, pending)
         branch.questions = {name: known[name] for name in map(name_of, pending)}
-        branch.rows.append(Row(commit.expected + 1, commit.count, commit.body))
+        if commit.claim is not None and commit.claim.epoch is None:
+            branch.claim = (commit.claim.owner, 0.0)
+        branch.epoch = epoch
+        branch.chain = link(branch.chain, first, commit.count, commit.body, commit.refs)
+        branch.rows.append(
+            Row(first, commit.count, commit.body, commit.refs, branch.chain, commit.blobs)
+        )
         branch.head = commit.head
         branch.summary = commit.summary
         branch.updated_at = commit.last_at
-        branch.written = next(self._writes)
+        self._snap(branch, commit)
+
+    def _snap(self, branch: Branch, commit: Commit) -> None:
+        branch.since += len(commit.body)
+        last = branch.snapshot
+        made = commit.snapshot_after(branch.since, 0 if last is None else len(last.body))
+        if made is not None:
+            branch.snapshot, branch.since = made, 0
 
     async def events(
         self, thread_id: str, branch_id: str = MAIN, *, after: int = 0, upto: int | None = None
@@ -113,11 +146,70 @@ class InMemoryStateStore:
             If the thread or branch does not exist.
         """
         with self._lock:
+            return self._read(self._branch(thread_id, branch_id), after=after, upto=upto)
+
+    def _read(self, branch: Branch, *, after: int, upto: int | None) -> list[Event]:
+        line = {one.id: one for one in ancestry(branch)}
+        found: list[Event] = []
+        for part in stretches(map(place_of, line.values()), after=after, upto=upto):
+            own = line[part.branch_id]
+            rows, before = rows_of(own, part)
+            found += events_of(own.thread_id, part, rows, before)[0]
+        return found
+
+    async def recall(
+        self, thread_id: str, branch_id: str = MAIN, *, upto: int | None = None
+    ) -> Recalled:
+        """Return the newest snapshot at or before event `upto`, and the events after it up to it.
+
+        Raises
+        ------
+        UnknownThreadError
+            If the thread or branch does not exist.
+        """
+        with self._lock:
             branch = self._branch(thread_id, branch_id)
-            line = {one.id: one for one in _ancestry(branch)}
-            parts = stretches(map(_place, line.values()), after=after, upto=upto)
-            found = [(part, _rows(line[part.branch_id], part)) for part in parts]
-        return [event for part, rows in found for event in events_of(thread_id, part, rows)]
+            snapshot = newest_snapshot(branch, branch.head if upto is None else upto)
+            after = 0 if snapshot is None else snapshot.sequence
+            return Recalled(snapshot, self._read(branch, after=after, upto=upto))
+
+    async def claim(
+        self, thread_id: str, branch_id: str = MAIN, *, owner: str, ttl: float | None = None
+    ) -> int:
+        """Make `owner` the one who writes to a branch, and return the epoch that begins.
+
+        Without `ttl` this is a take-over; with it, another's claim that still lasts is respected.
+
+        Raises
+        ------
+        UnknownThreadError
+            If the thread or branch does not exist.
+        ThreadClaimedError
+            If `ttl` is given and somebody else's claim still lasts.
+        """
+        require_text(owner, "owner")
+        now = time.time()
+        with self._lock:
+            branch = self._branch(thread_id, branch_id)
+            if ttl is not None:
+                require_unclaimed((thread_id, branch_id), branch.claim, owner=owner, now=now)
+            if ttl is None or branch.claim[0] != owner:
+                branch.epoch += 1
+            branch.claim = (owner, 0.0 if ttl is None else now + ttl)
+            return branch.epoch
+
+    async def release(self, thread_id: str, branch_id: str = MAIN, *, owner: str) -> None:
+        """End a claim of `owner`, so that others need not wait; one that is over is no error.
+
+        Raises
+        ------
+        UnknownThreadError
+            If the thread or branch does not exist.
+        """
+        with self._lock:
+            branch = self._branch(thread_id, branch_id)
+            if branch.claim[0] == owner:
+                branch.claim = (None, 0.0)
 
     async def fork(
         self, branch: BranchRecord, events: Sequence[Event], *, summary: BranchSummary
@@ -136,10 +228,14 @@ class InMemoryStateStore:
         commit = commit_of(thread_id, branch.id, events, expected=at, summary=summary)
         with self._lock:
             parent = self._branch(thread_id, branch.parent_branch_id)
-            require_event(_place(parent), at)
+            require_event(place_of(parent), at)
             exists = branch.id in self._threads[thread_id]
             require_new(branch.id, exists=exists, thread_id=thread_id)
-            made = _Branch(branch.id, parent, at, branch.created_at, summary, at)
+            root = root_of(thread_id, branch.id, hash_at(parent, at), at)
+            made = Branch(
+                thread_id, branch.id, parent, at, branch.created_at, summary, root, root, at
+            )
+            made.since = 0 if parent.snapshot is None else len(parent.snapshot.body)
             self._keep(made, commit)
             self._threads[thread_id][branch.id] = made
 
@@ -159,15 +255,35 @@ class InMemoryStateStore:
                 if one.parent is not None
             ]
 
-    async def threads(self) -> Sequence[ThreadRecord]:
-        """Return all threads but those of sub-graphs, the one written last first."""
+    async def threads(
+        self, *, limit: int | None = None, after: ThreadRecord | None = None
+    ) -> Sequence[ThreadRecord]:
+        """Return threads, the one written last first: at most `limit`, those that follow `after`.
+
+        The threads of sub-graphs are not among them. Where two were written at the same time, the
+        greater id is first.
+        """
         with self._lock:
             self._require_open()
-            newest_first = sorted(self._threads.items(), key=_written, reverse=True)
-            return [_thread_record(*item) for item in newest_first if item[1][MAIN].root is None]
+            found = [
+                thread_record(branches)
+                for branches in self._threads.values()
+                if branches[MAIN].hidden_under is None
+            ]
+        ordered = sorted(found, key=thread_order, reverse=True)
+        following = (
+            one for one in ordered if after is None or thread_order(one) < thread_order(after)
+        )
+        return list(islice(following, limit))
 
-    async def pending(self) -> Sequence[PendingRecord]:
-        """Return the pending questions of all threads and branches, oldest first."""
+    async def pending(
+        self, *, limit: int | None = None, after: PendingRecord | None = None
+    ) -> Sequence[PendingRecord]:
+        """Return pending questions of all threads and branches, oldest first.
+
+        At most `limit`, those that follow `after`. Questions of the same time come by thread,
+        branch, key and asking.
+        """
         with self._lock:
             self._require_open()
             found = [
@@ -178,7 +294,11 @@ class InMemoryStateStore:
                 for branch in branches.values()
                 for text in branch.questions.values()
             ]
-        return sorted(found, key=lambda record: record.interrupt.created_at)
+        ordered = sorted(found, key=question_order)
+        following = (
+            one for one in ordered if after is None or question_order(one) > question_order(after)
+        )
+        return list(islice(following, limit))
 
     async def delete(self, thread_id: str) -> None:
         """Remove a thread with its branches, questions and the threads of its sub-graphs.
@@ -191,7 +311,7 @@ class InMemoryStateStore:
             self._threads = {
                 name: branches
                 for name, branches in self._threads.items()
-                if thread_id not in (name, branches[MAIN].root)
+                if thread_id not in (name, branches[MAIN].hidden_under)
             }
 
     async def aclose(self) -> None:
@@ -208,7 +328,7 @@ class InMemoryStateStore:
         if self._closed:
             raise StateStoreError("The in-memory state store is closed")
 
-    def _branch(self, thread_id: str, branch_id: str) -> _Branch:
+    def _branch(self, thread_id: str, branch_id: str) -> Branch:
         self._require_open()
         require_text(thread_id, "thread id")
         require_text(branch_id, "branch id")
@@ -218,38 +338,3 @@ class InMemoryStateStore:
         if branch_id not in branches:
             raise UnknownThreadError(thread_id, branch_id)
         return branches[branch_id]
-
-
-def _ancestry(branch: _Branch | None) -> Iterator[_Branch]:
-    while branch is not None:
-        yield branch
-        branch = branch.parent
-
-
-def _place(branch: _Branch) -> Place:
-    return Place(branch.id, branch.parent_sequence, branch.head)
-
-
-def _rows(branch: _Branch, part: Stretch) -> list[Row]:
-    first = attrgetter("first")
-    begin = bisect_right(branch.rows, part.low + 1, key=first) - 1
-    return branch.rows[max(begin, 0) : bisect_right(branch.rows, part.high, key=first)]
-
-
-def _written(item: tuple[str, dict[str, _Branch]]) -> tuple[float, int]:
-    branches = item[1].values()
-    return max(one.updated_at for one in branches), max(one.written for one in branches)
-
-
-def _thread_record(thread_id: str, branches: dict[str, _Branch]) -> ThreadRecord:
-    main = branches[MAIN]
-    summary = main.summary
-    return ThreadRecord(
-        thread_id,
-        summary.graph,
-        summary.status,
-        summary.step,
-        branches=len(branches),
-        created_at=main.created_at,
-        updated_at=max(one.updated_at for one in branches.values()),
-    )

@@ -122,3 +122,45 @@ class ListingConformance:
         await refused(store.events("t", "b"), UnknownThreadError)
         await append(store, notes(1, text="again"))
         assert list(await store.events("t")) == notes(1, text="again")
+
+    @with_store
+    async def test_threads_are_listed_page_by_page(self, store: StateStore) -> None:
+        for number in range(10):
+            await append(store, notes(1 + number // 3), thread_id=f"t{number}")
+        every = list(await store.threads())
+        assert [one.thread_id for one in every[:4]] == ["t9", "t8", "t7", "t6"]
+        for size in (1, 3, 10, 11):
+            found: list[ThreadRecord] = []
+            while page := await store.threads(limit=size, after=found[-1] if found else None):
+                assert len(page) <= size
+                found += page
+            assert found == every
+        assert list(await store.threads(limit=0)) == []
+
+    @with_store
+    async def test_questions_are_listed_page_by_page(self, store: StateStore) -> None:
+        for thread_id in ("b", "a", "\u00e9", "B"):
+            asked = [question(key, asked=1, created_at=at) for key, at in (("y", 2), ("x", 2))]
+            early = question("z", asked=1, created_at=1 + len(thread_id) / 8)
+            await append(store, notes(1), *asked, early, thread_id=thread_id)
+        every = list(await store.pending())
+        assert len(every) == 12
+        for size in (1, 5, 12, 13):
+            found: list[PendingRecord] = []
+            while page := await store.pending(limit=size, after=found[-1] if found else None):
+                assert len(page) <= size
+                found += page
+            assert found == every
+
+    @with_store
+    async def test_questions_answered_between_two_pages_leave_no_gap(
+        self, store: StateStore
+    ) -> None:
+        for number in range(6):
+            asked = question("x", asked=1, created_at=float(number))
+            await append(store, notes(1), asked, thread_id=str(number))
+        first = await store.pending(limit=3)
+        for number in (0, 2, 3):
+            await append(store, notes(1, after=1), thread_id=str(number))
+        rest = await store.pending(limit=9, after=first[-1])
+        assert [one.thread_id for one in rest] == ["4", "5"]

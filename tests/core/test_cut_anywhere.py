@@ -72,9 +72,12 @@ class _Journal(InMemoryStateStore):
         *,
         expected: int,
         summary: BranchSummary,
-    ) -> None:
-        await super().append(thread_id, branch_id, events, expected=expected, summary=summary)
+        **options: Any,
+    ) -> int:
+        names = (thread_id, branch_id)
+        epoch = await super().append(*names, events, expected=expected, summary=summary, **options)
         self.kept += [(thread_id, event, summary) for event in events]
+        return epoch
 
     async def cut(self, at: int) -> tuple[InMemoryStateStore, dict[str, list[Event]]]:
         """Return a store that ends after the first `at` events, and its logs by thread."""

@@ -69,9 +69,9 @@ def test_a_superstep_of_one_task_is_one_commit() -> None:
     commits: list[int] = []
 
     class Counting(InMemoryStateStore):
-        async def append(self, *args: Any, **options: Any) -> None:
+        async def append(self, *args: Any, **options: Any) -> int:
             commits.append(len(args[2]))
-            await super().append(*args, **options)
+            return await super().append(*args, **options)
 
     chain(stop("a"), stop("b"), state_store=Counting()).invoke({}, thread_id="t")
     assert commits == [1, 2, 3]

@@ -272,10 +272,10 @@ def test_leaving_a_stream_cancels_what_runs() -> None:
 
 def test_what_the_store_raises_comes_after_what_was_recorded() -> None:
     class Full(InMemoryStateStore):
-        async def append(self, *args: Any, **options: Any) -> None:
+        async def append(self, *args: Any, **options: Any) -> int:
             if options["expected"]:
                 raise OSError("the disk is full")
-            await super().append(*args, **options)
+            return await super().append(*args, **options)
 
     graph = chain(stop("a"), state_store=Full())
     seen: list[Any] = []

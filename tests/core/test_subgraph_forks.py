@@ -170,10 +170,10 @@ class Failing(InMemoryStateStore):
 
     last: int | None = None
 
-    async def append(self, thread_id: str, *args: Any, **options: Any) -> None:
+    async def append(self, thread_id: str, *args: Any, **options: Any) -> int:
         if thread_id == "t" and options["expected"] == self.last:
             raise StateStoreError("crashed")
-        await super().append(thread_id, *args, **options)
+        return await super().append(thread_id, *args, **options)
 
 
 def crash(graph: Graph, last: int, **call: Any) -> None:

@@ -12,7 +12,8 @@ import pytest
 from nbgraph.core.store import StateStore
 from nbgraph.errors import DamagedStoreError, StateStoreError
 from nbgraph.stores import SQLiteStateStore
-from nbgraph.stores._sqlite_rows import body_checksum
+from nbgraph.stores._chain import link
+from nbgraph.stores._sql_rows import found_branch, place_of
 from nbgraph.testing._store_log import append, fork_at, notes, question, seen, summary
 
 OVERWRITES = 1_000
@@ -88,6 +89,9 @@ def test_a_commit_that_was_moved_is_found(path: Path) -> None:
         "parent_sequence = 27",
         "created_at = 0",
         "pending = 0",
+        "chain = root",
+        "epoch = 7",
+        "owner = 'somebody'",
     ],
 )
 def test_a_changed_branch_is_found(path: Path, change: str) -> None:
@@ -111,7 +115,8 @@ def test_a_fork_without_its_parent_is_found(path: Path) -> None:
 
 
 def test_a_changed_question_is_found(path: Path) -> None:
-    alter(path, "UPDATE questions SET body = replace(body, 'ask', 'ASK') WHERE key = 't:0'")
+    change = "UPDATE questions SET body = CAST(replace(body, 'ask', 'ASK') AS BLOB) WHERE key = ?"
+    alter(path, change, "t:0")
     store = SQLiteStateStore(path)
     with pytest.raises(DamagedStoreError, match="A question of thread 't', branch 'main'"):
         asyncio.run(store.pending())
@@ -138,12 +143,29 @@ def test_text_that_is_no_utf8_is_found(path: Path) -> None:
     ],
 )
 def test_a_foreign_row_is_refused_though_its_checksum_fits(path: Path, body: str) -> None:
-    place = (1 << 32) + 58
-    checksum = body_checksum(body.encode(), place, 3)
-    statement = "UPDATE commits SET body = ?, checksum = ? WHERE place = ?"
-    alter(path, statement, body, checksum, place)
+    forge(path, body.encode())
     assert damage(path).startswith("Thread 't', branch 'main', event 58 ")
     assert read(path, upto=57) == notes(57)
+
+
+def forge(path: Path, body: bytes) -> None:
+    """Write another body into the last commit of a thread, and everything that vouches for it."""
+    connection = sqlite3.connect(path)
+    with connection:
+        branch = found_branch(connection.cursor(), "t", "main")
+        before = connection.execute(
+            "SELECT hash FROM commits WHERE place = ?", (place_of(branch.id, 55),)
+        ).fetchone()[0]
+        forged = branch.changed(chain=link(before, 58, 3, body))
+        connection.execute(
+            "UPDATE commits SET body = ?, hash = ? WHERE place = ?",
+            (body, forged.chain, place_of(branch.id, 58)),
+        )
+        connection.execute(
+            "UPDATE branches SET chain = ?, checksum = ? WHERE id = ?",
+            (forged.chain, forged.checksum, branch.id),
+        )
+    connection.close()
 
 
 def test_changed_tables_are_found(path: Path) -> None:

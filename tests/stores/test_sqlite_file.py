@@ -96,7 +96,9 @@ def test_a_store_of_a_later_nbgraph_is_refused_and_not_touched(path: Path) -> No
     connection.execute("PRAGMA user_version = 99")
     connection.close()
     before = path.read_bytes()
-    with pytest.raises(StateStoreError, match=r"has schema 99, .* reads schema 1; update nbgraph"):
+    with pytest.raises(
+        StateStoreError, match=r"has schema 99, .* reads schemas up to 2; update nbgraph"
+    ):
         SQLiteStateStore(path)
     assert path.read_bytes() == before
 
