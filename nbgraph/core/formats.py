@@ -200,7 +200,7 @@ _PROBLEMS = {
     "ipv4": "Not an IPv4 address. For example 192.0.2.1",
     "ipv6": "Not an IPv6 address. For example 2001:db8::1",
     "ipvanyaddress": "Not an IP address. For example 192.0.2.1",
-    "name-email": "Not a name and e-mail address. For example Dana Reyes <name@shop.example>",
+    "name-email": "Not a name and e-mail address. For example Front Desk <name@shop.example>",
     "hostname": "Not a host name. For example shop.example",
     "base64": "Not base64. For example bGFtcA==",
     "byte": "Not base64. For example bGFtcA==",

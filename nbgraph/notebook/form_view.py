@@ -193,7 +193,7 @@ class Actions:
 def record(
     interrupt: Interrupt | None, rows: Sequence[tuple[str, str]], by: str | None, at: float
 ) -> ipywidgets.VBox:
-    """Return an answer for reading: `answered by mia at 12:04:31, after 2 min`."""
+    """Return an answer for reading: `answered by desk-2 at 12:04:31, after 2 min`."""
     when = time.strftime("%H:%M:%S", time.localtime(at))
     said = f"answered by {by or 'somebody'} at {when}"
     if interrupt is not None and interrupt.created_at:

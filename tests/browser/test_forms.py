@@ -118,7 +118,7 @@ def test_what_is_typed_and_chosen_is_sent(open_notebook: Open) -> None:
     field(form, "Weekday *").select_option("Wed")
     field(form, "Count *").fill("9007199254740993")
     field(form, "Price *").fill("120.00")
-    field(form, "Name *").fill("Dana <b>$x$</b>")
+    field(form, "Name *").fill("Desk <b>$x$</b>")
     field(form, "Note *").fill("two\nlines")
     field(form, "Day *").fill("2026-11-29")
     field(form, "Moment *").fill("2026-11-29T12:04:00+05:45")
@@ -133,7 +133,7 @@ def test_what_is_typed_and_chosen_is_sent(open_notebook: Open) -> None:
             "weekday": "Wed",
             "count": 9007199254740993,
             "price": "120.00",
-            "name": "Dana <b>$x$</b>",
+            "name": "Desk <b>$x$</b>",
             "note": "two\nlines",
             "day": "2026-11-29",
             "moment": "2026-11-29T12:04:00+05:45",
@@ -206,13 +206,13 @@ def test_another_branch_keeps_what_both_have(open_notebook: Open) -> None:
     notebook, form = form_of(open_notebook, UNION)
     form.get_by_label("Card", exact=True).check()
     field(form, "Digits *").fill("4242")
-    field(form, "Holder *").fill("Dana")
+    field(form, "Holder *").fill("Desk")
     form.get_by_label("Bank", exact=True).check()
     field(form, "Iban *").fill("DE00")
-    expect(field(form, "Holder *")).to_have_value("Dana")
+    expect(field(form, "Holder *")).to_have_value("Desk")
     submit(form)
     wait_until_sent(form)
-    assert sent(notebook) == [{"how": {"kind": "bank", "iban": "DE00", "holder": "Dana"}}]
+    assert sent(notebook) == [{"how": {"kind": "bank", "iban": "DE00", "holder": "Desk"}}]
 
 
 def test_a_double_click_sends_once_and_so_do_the_keys(open_notebook: Open) -> None:

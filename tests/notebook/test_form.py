@@ -437,10 +437,10 @@ def test_an_answered_question_is_locked_and_can_become_a_record() -> None:
     form = Form.for_interrupt(question(message="Pay back?"), value=GOOD)
     form.submit()
     assert control(form, "Amount").disabled
-    form.show_answered(GOOD, by="mia", at=1_000.0)
+    form.show_answered(GOOD, by="desk-2", at=1_000.0)
     record = named(form, "nbgraph-record")[0]
     shown = [each.value for each in parts(record) if isinstance(each, ipywidgets.Label)]
-    assert any(text.startswith("answered by mia at ") for text in shown)
+    assert any(text.startswith("answered by desk-2 at ") for text in shown)
     table = named(form, "nbgraph-table")[0]
     assert [cell.value for cell in table.children][:6] == [
         "Pay Back", "Yes", "Pay To", "card", "Amount", "120.00",

@@ -120,32 +120,32 @@ class Login(BaseModel):
 
 
 def test_a_secret_is_sent_and_then_nowhere_on_the_page() -> None:
-    form, sent = Form(Login, value={"name": "dana", "key": "hunter2"}), []
+    form, sent = Form(Login, value={"name": "desk", "key": "hunter2"}), []
     form.on_submit(sent.append)
     assert form.submit()
-    assert sent == [{"name": "dana", "key": "hunter2"}]
+    assert sent == [{"name": "desk", "key": "hunter2"}]
     assert "hunter2" not in state_of(form)
-    assert form.value == {"name": "dana", "key": "hunter2"}
+    assert form.value == {"name": "desk", "key": "hunter2"}
 
 
 def test_a_secret_is_not_in_the_json_nor_in_code() -> None:
-    form = Form(Login, value={"name": "dana", "key": "hunter2"})
+    form = Form(Login, value={"name": "desk", "key": "hunter2"})
     named(form, "nbgraph-json")[0].index = 1
     text = inputs(form, "Answer")[0]
     assert "hunter2" not in text.value
-    text.value = text.value.replace("dana", "mia")
-    assert form.value == {"name": "mia", "key": "hunter2"}
+    text.value = text.value.replace("desk", "night")
+    assert form.value == {"name": "night", "key": "hunter2"}
     assert "hunter2" not in form.code()
     named(form, "nbgraph-json")[0].index = 0
-    assert form.value == {"name": "mia", "key": "hunter2"}
-    assert eval(form.code(), {"getpass": lambda: "x"}) == {"name": "mia", "key": "x"}
+    assert form.value == {"name": "night", "key": "hunter2"}
+    assert eval(form.code(), {"getpass": lambda: "x"}) == {"name": "night", "key": "x"}
 
 
 def test_a_secret_is_not_in_an_error_nor_in_a_record() -> None:
     form = Form({"type": "string", "format": "password", "minLength": 20}, value="hunter2")
     form.submit()
     assert not any("hunter2" in text for text in words(form))
-    form.show_answered("hunter2", by="dana", at=0.0)
+    form.show_answered("hunter2", by="desk", at=0.0)
     assert not any("hunter2" in text for text in words(form))
 
 
