@@ -78,7 +78,8 @@ class StreamEvent:
     data : Any
         `updates`: what a task wrote, as JSON, or None. `values`: the merged state, as JSON.
         `custom`: what a node passed to `ctx.emit`. `tokens`: what it passed to `ctx.emit_token`, a
-        piece of a chat model's answer. `debug`: a dict with its `type`. At the end: `FinalEventData` or `InterruptEventData`.
+        piece of a chat model's answer. `debug`: a dict with its `type`. At the end:
+        `FinalEventData` or `InterruptEventData`.
     node, task_id, step : str or int, optional
         The task it is about, and the superstep of this call, from 0. What a node in a sub-graph
         says comes with its path, `"refund/check"`.
