@@ -307,10 +307,9 @@ def _reported(
                 failed={**position.failed, task_id: event}, children=_placed(position, event)
             )
         case TaskInterrupted(interrupts=interrupts, cache=cache, answers=given):
-            asked = {item.key: item for item in interrupts}
             return moved.moved(
                 failed=failed,
-                pending={**position.pending, **asked},
+                pending=_waiting(position, position.pending, *interrupts),
                 caches={**position.caches, task_id: cache},
                 hooked={**position.hooked, task_id: given},
                 children=_placed(position, event),
@@ -320,6 +319,24 @@ def _reported(
         case OnceRecorded(key=key, value=value):
             kept = {**position.once.get(task_id, {}), key: value}
             return moved.moved(once={**position.once, task_id: kept})
+
+
+def _waiting(
+    position: Position, pending: Mapping[str, Interrupt], *asked: Interrupt
+) -> Mapping[str, Interrupt]:
+    """Return what waits after a task asked: in the order of the tasks, whoever asked first."""
+    first = {item.key: item for item in asked}
+    if not (first and pending):
+        return first or pending
+    asker, last = asked[0].task_id, next(reversed(pending.values())).task_id
+    for task in position.tasks:  # mostly they ask in their order: then nothing is sorted
+        if task.task_id == asker:
+            break
+        if task.task_id == last:
+            return {**pending, **first}
+    places = {task.task_id: at for at, task in enumerate(position.tasks)}
+    rest = {key: item for key, item in pending.items() if key not in first}
+    return dict(sorted({**first, **rest}.items(), key=lambda item: places[item[1].task_id]))
 
 
 def _placed(position: Position, event: TaskFailed | TaskInterrupted) -> Mapping[str, ChildPlace]:
@@ -342,12 +359,10 @@ def _asked(position: Position, event: AnswersGiven | AnswerRefused) -> Position:
                     position.step + 1,
                 )
         case AnswerRefused(key=key, problems=problems):
-            again = {
-                "asked": event.sequence,
-                "created_at": event.created_at,
-                "problems": problems,
-            }
-            pending[key] = answered.pop(key).interrupt.model_copy(update=again)
+            asked = {"asked": event.sequence, "created_at": event.created_at}
+            again = {**asked, "problems": problems}
+            question = answered.pop(key).interrupt.model_copy(update=again)
+            pending = dict(_waiting(position, pending, question))
     return position.moved(sequence=event.sequence, pending=pending, answered=answered, paused=None)
 
 
