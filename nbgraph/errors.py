@@ -6,6 +6,7 @@ NbgraphError
 │   ├── NodeTimeoutError           a node took longer than its timeout
 │   ├── GraphTimeoutError          a run's supersteps took longer than the graph's timeout
 │   ├── NodeFailedError            a node failed in a process that is gone
+│   ├── WorkerLostError            what should have run a task failed, or never said how it went
 │   └── ResumeError                a request does not fit where the thread stands
 │       ├── AnswerError            an answer does not fit its response schema
 │       ├── AlreadyAnsweredError   somebody answered this question first
@@ -61,6 +62,7 @@ __all__ = [
     "ThreadClaimedError",
     "UnknownThreadError",
     "UnsupportedByEngineError",
+    "WorkerLostError",
 ]
 
 
@@ -102,6 +104,16 @@ class NodeFailedError(GraphExecutionError):
         self.error_type = error_type
         self.message = message
         super().__init__(f"Node {node_name!r} failed with {error_type}: {message}")
+
+
+class WorkerLostError(GraphExecutionError):
+    """What should have run a task failed, or never said how it went; the task can be continued."""
+
+    def __init__(self, node_name: str, executor: str, reason: str) -> None:
+        self.node_name = node_name
+        self.executor = executor
+        self.reason = reason
+        super().__init__(f"Node {node_name!r} was lost by executor {executor!r}: {reason}")
 
 
 class ResumeError(GraphExecutionError):

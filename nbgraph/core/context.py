@@ -8,18 +8,21 @@ import time
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import quote
 
 from nbgraph.core.events import ChildEvent, TaskEmitted
 from nbgraph.core.values import fresh
 from nbgraph.errors import ContextNotProvidedError
 
 if TYPE_CHECKING:
+    from nbgraph.core.executor import Executor
     from nbgraph.core.middleware import Middleware
+    from nbgraph.core.node_hooks import Asker
     from nbgraph.core.position import Position
     from nbgraph.core.schema import StateSchema
     from nbgraph.core.store import StateStore
 
-__all__ = ["NOT_PROVIDED", "Home", "NodeContext", "Port"]
+__all__ = ["NOT_PROVIDED", "Home", "NodeContext", "Parent", "Port"]
 
 NOT_PROVIDED = object()
 """Stands for a context that the call did not pass; None is a context."""
@@ -43,6 +46,10 @@ class Home:
         The parent's breakpoints.
     tell : function
         Shows an event of the sub-graph to whoever watches the parent; on the run's own loop only.
+    executor : Executor
+        Where the parent's tasks run.
+    until : str or None
+        The node the parent runs until.
     """
 
     store: StateStore | None
@@ -52,6 +59,27 @@ class Home:
     before: tuple[str, ...]
     after: tuple[str, ...]
     tell: Callable[[ChildEvent], None]
+    executor: Executor
+    until: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Parent:
+    """What the thread of a sub-graph belongs to.
+
+    Attributes
+    ----------
+    root : str
+        The thread it is hidden under and deleted with.
+    root_run_id : str
+        The run of the outermost graph.
+    asker : Asker or None
+        Answers its questions in the name of the graphs around it.
+    """
+
+    root: str
+    root_run_id: str
+    asker: Asker | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +92,9 @@ class Port:
     """Takes task id, key and value, and returns the value as it is recorded."""
     home: Callable[[], Home]
     """Returns where the task's run stands at that moment."""
+    note_once: Callable[[str, str, Any], Any] | None = None
+    """Takes the same as `record_once` where nothing can be recorded while the task runs: it is
+    recorded with the task's outcome."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +107,8 @@ class NodeContext:
         Where the task runs.
     step : int
         Number of the superstep in this call, from 0.
+    attempt : int
+        Which try of the task this is, from 1; with `@node(retry=...)` there may be more.
     cache : dict
         Values the node keeps for its next run after a pause; JSON.
     middleware : tuple of Middleware
@@ -109,11 +142,23 @@ class NodeContext:
     stream_modes: frozenset[str] = frozenset()
     resume_values: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
     middleware: tuple[Middleware, ...] = ()
+    planned: int = field(default=0, repr=False)
+    attempt: int = 1
     _used: set[str] = field(default_factory=set[str], repr=False)
 
-    def again(self) -> NodeContext:
+    def again(self, attempt: int) -> NodeContext:
         """Return the context for another run of the task: it keeps what was kept and recorded."""
-        return replace(self, _used=set())
+        return replace(self, attempt=attempt, _used=set())
+
+    @property
+    def key(self) -> str:
+        """Names this task among all tasks of all threads, and stays the same for every run of it.
+
+        Attempts, resumes and runs after a crash have the same key; another visit of the node and
+        the same task on a forked branch have others. For a service that takes an idempotency key.
+        """
+        parts = (self.thread_id, self.branch_id, str(self.planned), self.task_id)
+        return "/".join(quote(part, safe="[]:") for part in parts)
 
     @property
     def context(self) -> Any:
@@ -160,10 +205,14 @@ class NodeContext:
         self._used.add(key)
         if inspect.iscoroutinefunction(function):
             return self._once_async(key, function)
-        if _on(self.port.loop):
+        if self.port.note_once is None and _on(self.port.loop):
             raise TypeError(f"In an async node, await ctx.once({key!r}, async_function)")
         if key in self.recorded:
             return fresh(self.recorded[key])
+        if self.port.note_once is not None:
+            kept = self.port.note_once(self.task_id, key, function())
+            self.recorded[key] = fresh(kept)
+            return kept
         recording = self._recorded(key, function())
         return asyncio.run_coroutine_threadsafe(recording, self.port.loop).result()
 

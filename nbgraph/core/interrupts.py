@@ -6,11 +6,14 @@ import re
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nbgraph.core import answers
 from nbgraph.core.events import ChildPlace, Interrupt
 from nbgraph.errors import AnswerError, GraphExecutionError
+
+if TYPE_CHECKING:
+    from nbgraph.core.node_hooks import Asker
 
 __all__ = ["ChildPause", "Frame", "GraphInterrupt", "bound", "interrupt", "running"]
 
@@ -43,7 +46,7 @@ class Frame:
     """The task that runs: who it is, the answers it was given, the ids it has used.
 
     `ask` gets an answer from middleware, or None; `hooked` are the answers middleware gave.
-    `child` is where the task's sub-graph stands, if it has one.
+    `child` is where the task's sub-graph stands, if it has one; `asker` answers its questions.
     """
 
     thread_id: str
@@ -54,6 +57,7 @@ class Frame:
     position: int = 0
     child: ChildPlace | None = None
     ask: Callable[[Interrupt], Any] | None = None
+    asker: Asker | None = None
     hooked: dict[str, Any] = field(default_factory=dict[str, Any])
 
     def again(self) -> Frame:

@@ -13,6 +13,7 @@ from pydantic import BaseModel
 
 from nbgraph.core.context import NodeContext
 from nbgraph.core.driver import Shape
+from nbgraph.core.importing import found_at, is_importable
 from nbgraph.core.path import Goal, Source
 from nbgraph.core.retry import Retry, checked_retry
 
@@ -124,8 +125,19 @@ class Node(Source, Goal):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:  # noqa: D102 - the class says it
         return self.handler(*args, **kwargs)
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Return the node's import path to whoever carries it elsewhere, where it has one."""
+        handler = self.handler
+        if is_importable(handler) and found_at(*_place(handler)) is self:
+            return found_at, _place(handler)
+        return super().__reduce_ex__(protocol)
+
     def __repr__(self) -> str:
         return f"<node {self.name!r}>"
+
+
+def _place(handler: Callable[..., Any]) -> tuple[str, str]:
+    return handler.__module__, handler.__qualname__
 
 
 @overload

@@ -328,7 +328,7 @@ def _waiting(
     first = {item.key: item for item in asked}
     if not (first and pending):
         return first or pending
-    asker, last = asked[0].task_id, next(reversed(pending.values())).task_id
+    asker, last = asked[0].task_id, list(pending.values())[-1].task_id
     for task in position.tasks:  # mostly they ask in their order: then nothing is sorted
         if task.task_id == asker:
             break

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from nbgraph.core import answers
-from nbgraph.core.context import NodeContext
+from nbgraph.core.context import NodeContext, Parent
 from nbgraph.core.events import (
     ChildEvent,
     ChildPlace,
@@ -24,6 +24,7 @@ from nbgraph.core.events import (
 )
 from nbgraph.core.interrupts import ChildPause, Frame, running
 from nbgraph.core.node import Inner, Node, node
+from nbgraph.core.node_hooks import Asker
 from nbgraph.core.position import Position
 from nbgraph.core.requests import Continue, Fork, Resume, SetBreakpoints, Start
 from nbgraph.core.thread import Thread
@@ -137,7 +138,9 @@ class _Child:
 
     def _thread(self, ctx: NodeContext, thread_id: str, branch_id: str) -> Thread:
         home = ctx.port.home()
-        if home.store is None and (self.graph.interrupt_before or self.graph.interrupt_after):
+        graph = self.graph
+        breaks = graph.interrupt_before or graph.interrupt_after or graph.break_when
+        if home.store is None and breaks:
             raise GraphConfigError(
                 f"Sub-graph {ctx.node!r} has breakpoints, and a run that pauses is kept in a state "
                 "store; pass state_store= and a thread_id"
@@ -149,7 +152,8 @@ class _Child:
             branch_id,
             context=ctx.given,
             stream_modes=ctx.stream_modes,
-            root=home.root,
+            executor=self.graph.executor or home.executor,
+            parent=Parent(home.root, ctx.root_run_id, _asker(ctx)),
         )
 
     def _thread_id(self, ctx: NodeContext) -> str:
@@ -203,6 +207,19 @@ class _Child:
             graph.interrupt_after if position.after is None else position.after,
         )
         return None if (before, after) == known else SetBreakpoints(before, after)
+
+
+def _asker(ctx: NodeContext) -> Asker | None:
+    """Return what answers the sub-graph's questions in its parents' name, if anything does."""
+    frame = running()
+    asker = None if frame is None else frame.asker
+    if asker is None:
+        return None
+
+    async def answer(question: Interrupt) -> Any:
+        return await asker.answer(_renamed(question, ctx))
+
+    return Asker(answer, asker.at_once)
 
 
 def _check_stable(ctx: NodeContext) -> None:
@@ -280,8 +297,12 @@ def _questions(thread: Thread, ctx: NodeContext) -> tuple[Interrupt, ...]:
 
 
 def _asked(thread: Thread, ctx: NodeContext, question: Interrupt) -> Interrupt:
-    key = f"{ctx.task_id}/{question.key}"
+    asked = _renamed(question, ctx)
     kind = answers.remembered(thread.thread_id, question.key, question.response_schema)
-    answers.remember(ctx.thread_id, key, kind)
-    names = {"key": key, "task_id": ctx.task_id, "node": f"{ctx.node}/{question.node}"}
-    return question.model_copy(update=names)
+    answers.remember(ctx.thread_id, asked.key, kind)
+    return asked
+
+
+def _renamed(question: Interrupt, ctx: NodeContext) -> Interrupt:
+    names = {"task_id": ctx.task_id, "node": f"{ctx.node}/{question.node}"}
+    return question.model_copy(update={"key": f"{ctx.task_id}/{question.key}", **names})

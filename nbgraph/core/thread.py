@@ -9,9 +9,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from nbgraph.core.context import NOT_PROVIDED
+from nbgraph.core.context import NOT_PROVIDED, Parent
 from nbgraph.core.driver import Capability, Shape
 from nbgraph.core.events import Event, Forked, LiveEvent, StateEdited
+from nbgraph.core.executor import THREADS, Executor
 from nbgraph.core.log import Draft, Log
 from nbgraph.core.opening import check_unanswered, login_name, opening
 from nbgraph.core.position import Position
@@ -69,8 +70,10 @@ class Thread:
         What nodes find as `ctx.context`. It is never stored.
     stream_modes : frozenset of str
         What nodes find as `ctx.stream_modes`.
-    root : str, optional
-        For the thread of a sub-graph, the thread it is hidden under and deleted with.
+    executor : Executor, optional
+        Where tasks run, instead of the graph's own.
+    parent : Parent, optional
+        For the thread of a sub-graph, what it belongs to.
     """
 
     engine = "nbgraph"
@@ -85,7 +88,8 @@ class Thread:
         *,
         context: Any = NOT_PROVIDED,
         stream_modes: frozenset[str] = frozenset(),
-        root: str | None = None,
+        executor: Executor | None = None,
+        parent: Parent | None = None,
     ) -> None:
         self.graph = graph
         self.store = store
@@ -93,6 +97,8 @@ class Thread:
         self.branch_id = branch_id
         self._context = context
         self._stream_modes = stream_modes
+        self._executor = executor or graph.executor or THREADS
+        self._parent = parent
         self._log = Log(
             graph=graph.name,
             folding=graph.schema,
@@ -100,7 +106,7 @@ class Thread:
             thread_id=thread_id,
             branch_id=branch_id,
             migration=graph.migration,
-            root=root,
+            root=None if parent is None else parent.root,
         )
         self._running: Superstepper | None = None
         self._last: Superstepper | None = None
@@ -224,7 +230,13 @@ class Thread:
             limits = Limits(limits.max_steps, request.steps, request.until, limits.timeout)
         limits = replace(limits, break_when=break_when)
         self._last = self._running = Superstepper(
-            self.graph, self._log, limits, self._context, stream_modes=self._stream_modes
+            self.graph,
+            self._log,
+            limits,
+            self._context,
+            stream_modes=self._stream_modes,
+            executor=self._executor,
+            parent=self._parent,
         )
         try:
             first = await self._opening(request)
@@ -318,7 +330,8 @@ class Thread:
             branch_id,
             context=self._context,
             stream_modes=self._stream_modes,
-            root=self._log.root,
+            executor=self._executor,
+            parent=self._parent,
         )
 
     async def close(self) -> None:
