@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from nbgraph.core.answers import UNSET
 from nbgraph.core.context import NodeContext
 from nbgraph.core.events import Interrupt
+from nbgraph.core.executor import Executor, InlineExecutor, ThreadExecutor
 from nbgraph.core.flow import branch, join, when
 from nbgraph.core.graph import Graph, GraphResult
 from nbgraph.core.interrupts import GraphInterrupt, interrupt
@@ -27,6 +28,7 @@ from nbgraph.stores.memory import InMemoryStateStore
 
 if TYPE_CHECKING:
     from nbgraph.core.driver import Shape
+    from nbgraph.core.futures import FuturesExecutor
     from nbgraph.core.messages import RemoveMessage, add_messages
     from nbgraph.drawing.drawing import Drawing
     from nbgraph.notebook.compare import compare
@@ -45,11 +47,14 @@ __all__ = [
     "BaseState",
     "Command",
     "Drawing",
+    "Executor",
     "Form",
+    "FuturesExecutor",
     "Graph",
     "GraphInterrupt",
     "GraphResult",
     "InMemoryStateStore",
+    "InlineExecutor",
     "Interrupt",
     "Middleware",
     "Node",
@@ -65,6 +70,7 @@ __all__ = [
     "Send",
     "Session",
     "StreamEvent",
+    "ThreadExecutor",
     "add",
     "add_messages",
     "branch",
@@ -85,6 +91,7 @@ __version__ = "0.1.0"
 _LAZY = {
     "Drawing": "nbgraph.drawing.drawing",
     "Form": "nbgraph.notebook.form",
+    "FuturesExecutor": "nbgraph.core.futures",
     "Panel": "nbgraph.notebook.panel",
     "PostgresStateStore": "nbgraph.stores.postgres",
     "RemoveMessage": "nbgraph.core.messages",

@@ -35,6 +35,7 @@ Constructor arguments stay as attributes.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 __all__ = [
     "AlreadyAnsweredError",
@@ -67,7 +68,16 @@ __all__ = [
 
 
 class NbgraphError(Exception):
-    """Base class of all nbgraph errors."""
+    """Base class of all nbgraph errors. Copies keep message and attributes, in any process."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _remade, (type(self), self.args), vars(self)
+
+
+def _remade(kind: type[NbgraphError], args: tuple[Any, ...]) -> NbgraphError:
+    error = kind.__new__(kind, *args)
+    error.args = args
+    return error
 
 
 class GraphConfigError(NbgraphError):

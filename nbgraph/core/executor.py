@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from nbgraph.core.notes import Notes
 from nbgraph.core.parcel import Parcel, Reply, packed, received
 from nbgraph.core.task import Outcome, TaskCall, failed, is_cancelled, run_task
 from nbgraph.errors import NbgraphError, WorkerLostError
@@ -179,12 +180,20 @@ class InlineExecutor(ThreadExecutor):
 
     def start(self, batch: Batch) -> Sequence[asyncio.Task[None]]:
         """Begin a batch as one asyncio task for each of its own."""
-        calls = [replace(call, inline=True) for call in batch.calls]
-        return super().start(replace(batch, calls=calls))
+        return [asyncio.create_task(_noted(call, batch.report)) for call in batch.calls]
 
 
 async def _reported(call: TaskCall, report: Callable[[Outcome], None]) -> None:
     report(await run_task(call))
+
+
+async def _noted(call: TaskCall, report: Callable[[Outcome], None]) -> None:
+    """Run a task on the loop; where it cannot wait for a record, that comes with the outcome."""
+    notes, context = Notes(), call.context
+    if context is not None and not call.node.is_async:
+        context = replace(context, port=replace(context.port, note_once=notes.note_once))
+    outcome = await run_task(replace(call, context=context, inline=True))
+    report(replace(outcome, once=tuple(notes.once)))
 
 
 THREADS = ThreadExecutor()

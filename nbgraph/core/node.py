@@ -130,7 +130,7 @@ class Node(Source, Goal):
         handler = self.handler
         if is_importable(handler) and found_at(*_place(handler)) is self:
             return found_at, _place(handler)
-        return super().__reduce_ex__(protocol)
+        return object.__reduce_ex__(self, protocol)
 
     def __repr__(self) -> str:
         return f"<node {self.name!r}>"

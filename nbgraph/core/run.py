@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from nbgraph.core import answers
 from nbgraph.core.calls import RunInfo
-from nbgraph.core.context import Home, Parent, Port
+from nbgraph.core.context import Home, Parent, Port, runs_on
 from nbgraph.core.endings import Limits
 from nbgraph.core.endings import echoed as _echoed
 from nbgraph.core.endings import failed as _failed
@@ -179,7 +179,10 @@ class Superstepper:
 
     def _port(self, loop: asyncio.AbstractEventLoop) -> Port:
         def say(event: TaskEmitted) -> None:
-            loop.call_soon_threadsafe(self._inbox.put_nowait, event)
+            if runs_on(loop):  # at once: else it would come after the task's outcome
+                self._inbox.put_nowait(event)
+            else:
+                loop.call_soon_threadsafe(self._inbox.put_nowait, event)
 
         async def record(task_id: str, key: str, value: Any) -> Any:
             kept = answers.to_json(value, where=f"result of ctx.once({key!r})")
