@@ -15,9 +15,18 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from nbgraph.core.driver import Capability, Driver
-from nbgraph.core.events import Event, Forked, Interrupt, LiveEvent, RunFailed
+from nbgraph.core.driver import Capability, Driver, TellsInside
+from nbgraph.core.events import (
+    Event,
+    Forked,
+    Interrupt,
+    LiveEvent,
+    RunFailed,
+    RunStarted,
+    SuperstepFinished,
+)
 from nbgraph.core.graph import GraphResult, result_of
+from nbgraph.core.inside import telling
 from nbgraph.core.loop import on_loop_thread, run_sync, submit
 from nbgraph.core.requests import (
     Continue,
@@ -162,9 +171,15 @@ class Session:
         return self._continue(Continue(steps=1))
 
     def run_until(self, node: str) -> Run:
-        """Go on until a task of `node` is next."""
+        """Go on until a task of `node` is next: a node's path, `"refund/check"` in a sub-graph.
+
+        Raises
+        ------
+        ResumeError
+            If there is no such node, or as `proceed` says.
+        """
         self._need("until")
-        known = [each.path for each in self.driver.shape.nodes if each.parent is None]
+        known = [each.path for each in self.driver.shape.nodes]
         if node not in known:
             raise ResumeError(f"There is no node {node!r}; nodes are {', '.join(map(repr, known))}")
         return self._continue(Continue(until=node))
@@ -333,8 +348,15 @@ class Session:
             self._show(event)
 
     async def _follow(self) -> None:
-        for event in await self.driver.events(after=self._snapshot.position.sequence):
-            self._fold(event)
+        driver = self.driver
+        events = await driver.events(after=self._snapshot.position.sequence)
+        inside = driver.inside if isinstance(driver, TellsInside) else None
+        told = {id(event) for event in telling(events)} if inside else ()
+        for event in events:
+            inner = await inside(event) if inside and id(event) in told else ()
+            plans = isinstance(event, RunStarted | SuperstepFinished)
+            for each in (event, *inner) if plans else (*inner, event):
+                self._fold(each)
         self._notify()
 
     def _fold(self, event: Event | LiveEvent) -> None:

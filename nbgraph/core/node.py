@@ -20,6 +20,8 @@ from nbgraph.core.retry import Retry, checked_retry
 if TYPE_CHECKING:
     from tenacity import BaseRetrying
 
+    from nbgraph.core.flow import Structure
+
 __all__ = ["END", "START", "Command", "Inner", "Node", "Send", "node"]
 
 _TASK_NUMBER = re.compile(r"\[\d+\]$")
@@ -78,10 +80,22 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Inner:
-    """The sub-graph that a node runs: how it is drawn, and the fields both states have."""
+    """The sub-graph that a node runs: how it is drawn, and the fields both states have.
+
+    `stable` is whether all visits are turns of one thread.
+    """
 
     shape: Shape
+    structure: Structure
     shared: tuple[str, ...] = ()
+    stable: bool = False
+
+    def thread_id(self, parent: str, branch_id: str, task_id: str, planned: int) -> str:
+        """Return the id of the thread a task makes; a branch's own are told apart."""
+        if self.stable:
+            return f"{parent}:{task_id}"
+        branch = "" if branch_id == "main" else f"{branch_id}:"
+        return f"{parent}:{task_id}:{branch}{planned}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,6 +115,7 @@ class Node(Source, Goal):
     retry: Retry | BaseRetrying | None = None
     goto: tuple[Any, ...] = ()
     label: str | None = None
+    text: str | None = field(default=None, repr=False)
     metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
     inner: Inner | None = None
     is_async: bool = field(init=False, repr=False)
@@ -110,7 +125,9 @@ class Node(Source, Goal):
 
     @property
     def description(self) -> str | None:
-        """The first line of the function's docstring."""
+        """What `@node(description=...)` says, else the first line of the function's docstring."""
+        if self.text is not None:
+            return self.text
         text = inspect.getdoc(self.handler)
         return text.splitlines()[0] if text else None
 
@@ -153,9 +170,10 @@ def node(
     retry: Retry | BaseRetrying | None = None,
     goto: Iterable[Any] | None = None,
     label: str | None = None,
+    description: str | None = None,
     metadata: Mapping[str, Any] | None = None,
 ) -> Callable[[Callable[..., Any]], Node]: ...
-def node(
+def node(  # noqa: PLR0913 - a decorator's options
     function: Callable[..., Any] | None = None,
     /,
     *,
@@ -165,6 +183,7 @@ def node(
     retry: Retry | BaseRetrying | None = None,
     goto: Iterable[Any] | None = None,
     label: str | None = None,
+    description: str | None = None,
     metadata: Mapping[str, Any] | None = None,
 ) -> Node | Callable[[Callable[..., Any]], Node]:
     """Make a node of a function, as a decorator with or without options.
@@ -184,8 +203,9 @@ def node(
         used. An interrupt is no error.
     goto : list of nodes, names and END, optional
         Where the node may lead by its own word.
-    label : str, optional
-        What the drawing shows instead of the name.
+    label, description : str, optional
+        What the drawing shows instead of the name, and beside it instead of the docstring's first
+        line.
     metadata : dict, optional
         Yours; nbgraph does not read it.
 
@@ -213,6 +233,7 @@ def node(
             retry=checked_retry(retry),
             goto=_checked_goto(goto),
             label=label,
+            text=description,
             metadata=dict(metadata or {}),
         )
 

@@ -122,7 +122,6 @@ class Superstepper:
 
     async def _announced(self, happened: Sequence[Event]) -> Sequence[Event]:
         """Let middleware see that a run begins; what it raises ends a run that is not over."""
-        self._resuming = not any(isinstance(event, RunStarted) for event in happened)
         error = await self._hooks.begin()
         if error is None:
             return happened
@@ -150,6 +149,7 @@ class Superstepper:
 
     async def _begin(self, opening: Sequence[Event]) -> Sequence[Event]:
         """Record the opening together with what follows from it without running anything."""
+        self._resuming = not any(isinstance(event, RunStarted) for event in opening)
         draft = self._log.draft(opening)
         if draft.position.runnable:
             self._check_before(draft)
@@ -374,7 +374,7 @@ class Superstepper:
             return "before"
         if not here and breaks_when(limits.break_when, self._graph.schema, draft.position):
             return "before"
-        if self.steps and limits.until in nodes:
+        if limits.until in nodes and (self.steps or not self._resuming):
             return "until"
         if limits.steps is not None and self.steps >= limits.steps:
             return "step"

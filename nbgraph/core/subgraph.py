@@ -49,6 +49,7 @@ def subgraph(
     state_out: Writer | None = None,
     child_thread: Literal["fresh", "stable"] = "fresh",
     label: str | None = None,
+    description: str | None = None,
 ) -> Node:
     """Return a node that runs a graph of its own.
 
@@ -69,8 +70,8 @@ def subgraph(
         update of the sub-graph's last state.
     child_thread : "fresh" or "stable"
         Whether each visit is a thread of its own, or all visits are turns of one thread.
-    label : str, optional
-        What the drawing shows instead of the name.
+    label, description : str, optional
+        What the drawing shows instead of the name, and beside it.
 
     Raises
     ------
@@ -89,9 +90,9 @@ def subgraph(
         raise GraphConfigError(f"child_thread is 'fresh' or 'stable', got {child_thread!r}")
     wires = wiring(graph, share, state_in, state_out)
     shape = graph.shape  # which refuses a graph without a flow
-    child = _Child(graph, wires, stable=child_thread == "stable")
-    made = node(name=name, label=label)(child.run)
-    return replace(made, inner=Inner(shape, wires.shared))
+    inner = Inner(shape, graph.structure, wires.shared, stable=child_thread == "stable")
+    made = node(name=name, label=label, description=description)(_Child(graph, wires, inner).run)
+    return replace(made, inner=inner)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +101,7 @@ class _Child:
 
     graph: Graph
     wiring: Wiring
-    stable: bool
+    inner: Inner
 
     async def run(self, state: Any, ctx: NodeContext) -> Any:
         frame = running()
@@ -157,12 +158,10 @@ class _Child:
         )
 
     def _thread_id(self, ctx: NodeContext) -> str:
-        """Return the id of a thread that this task makes; a branch's own are told apart."""
-        if self.stable:
+        """Return the id of the thread that this task makes."""
+        if self.inner.stable:
             _check_stable(ctx)
-            return f"{ctx.thread_id}:{ctx.node}"
-        branch = "" if ctx.branch_id == "main" else f"{ctx.branch_id}:"
-        return f"{ctx.thread_id}:{ctx.task_id}:{branch}{ctx.port.home().position.planned}"
+        return self.inner.thread_id(ctx.thread_id, ctx.branch_id, ctx.task_id, ctx.planned)
 
     async def _forked(self, ctx: NodeContext, place: ChildPlace) -> Thread:
         """Return the thread on the branch that belongs to the parent's, made if it is not."""
@@ -178,7 +177,7 @@ class _Child:
         """Return after which event the task starts its turn; None once it has reported."""
         if ctx.task_id in ctx.port.home().position.children:
             return None
-        if not self.stable:
+        if not self.inner.stable:
             return 0
         if _BEGUN in ctx.recorded:
             return ctx.recorded[_BEGUN]
@@ -189,7 +188,9 @@ class _Child:
     ) -> None:
         last: Event | LiveEvent | None = None
         breakpoints = self._breakpoints(thread.known, ctx)
-        async with aclosing(thread.send(request, breakpoints=breakpoints)) as happening:
+        until = _within(ctx.port.home().until, ctx.node)
+        stream = thread.send(request, breakpoints=breakpoints, until=until)
+        async with aclosing(stream) as happening:
             async for event in happening:
                 last = event
                 _tell(ctx, event)
@@ -240,10 +241,15 @@ def _check_stable(ctx: NodeContext) -> None:
         )
 
 
-def _united(own: tuple[str, ...], outer: tuple[str, ...], node: str) -> tuple[str, ...]:
+def _within(path: str | None, node: str) -> str | None:
+    """Return a path as a sub-graph knows it; None if it does not lead into it."""
     prefix = f"{node}/"
-    inner = (path.removeprefix(prefix) for path in outer if path.startswith(prefix))
-    return tuple(dict.fromkeys((*own, *inner)))
+    return path.removeprefix(prefix) if path is not None and path.startswith(prefix) else None
+
+
+def _united(own: tuple[str, ...], outer: tuple[str, ...], node: str) -> tuple[str, ...]:
+    inner = (_within(path, node) for path in outer)
+    return tuple(dict.fromkeys((*own, *(path for path in inner if path is not None))))
 
 
 def _request(
@@ -252,7 +258,7 @@ def _request(
     """Return what to ask of a thread that has begun; None if it waits or has finished."""
     if position.status == "completed":
         return None
-    if position.paused in ("before", "after") and position.sequence > seen:
+    if position.paused in ("before", "after", "until") and position.sequence > seen:
         return None  # the parent ended before it could show this pause
     keys = {
         key: f"{ctx.task_id}/{key}" for key, asks in position.pending.items() if asks.asked <= seen
@@ -277,7 +283,7 @@ def _tell(ctx: NodeContext, event: Event | LiveEvent) -> None:
 def _place(thread: Thread, ctx: NodeContext) -> ChildPlace:
     position = thread.known
     match position.paused:
-        case "before" | "after" as paused:
+        case "before" | "after" | "until" as paused:
             following = position.next
         case _:
             paused, following = None, ()

@@ -11,8 +11,9 @@ from uuid import uuid4
 
 from nbgraph.core.context import NOT_PROVIDED, Parent
 from nbgraph.core.driver import Capability, Shape
-from nbgraph.core.events import Event, Forked, LiveEvent, StateEdited
+from nbgraph.core.events import ChildEvent, Event, Forked, LiveEvent, StateEdited
 from nbgraph.core.executor import THREADS, Executor
+from nbgraph.core.inside import events_inside
 from nbgraph.core.log import Draft, Log
 from nbgraph.core.opening import check_unanswered, login_name, opening
 from nbgraph.core.position import Position
@@ -184,11 +185,13 @@ class Thread:
         *,
         breakpoints: SetBreakpoints | None = None,
         break_when: Callable[[Any], bool] | None = None,
+        until: str | None = None,
     ) -> AsyncGenerator[Event | LiveEvent, None]:
         """Carry out a request; iterate to see what happens.
 
         `breakpoints` are set together with what a run begins with, or not at all. `break_when`
-        holds for this request, instead of the graph's.
+        holds for this request, instead of the graph's. `until` ends the run where that node is
+        next, as `Continue` says it.
 
         Raises
         ------
@@ -200,7 +203,13 @@ class Thread:
         match request:
             case Start() | Resume() | Continue():
                 # itself: each layer costs every event
-                return self._run(request, breakpoints, break_when or self.graph.break_when)
+                limits = Limits(
+                    self.graph.max_steps,
+                    until=until,
+                    timeout=self.graph.timeout,
+                    break_when=break_when or self.graph.break_when,
+                )
+                return self._run(request, breakpoints, limits)
             case _:
                 return self._carried_out(request)
 
@@ -222,13 +231,12 @@ class Thread:
         self,
         request: Start | Resume | Continue,
         breakpoints: SetBreakpoints | None,
-        break_when: Callable[[Any], bool] | None,
+        limits: Limits,
     ) -> AsyncGenerator[Event | LiveEvent, None]:
         self._check_idle()
-        limits = Limits(self.graph.max_steps, timeout=self.graph.timeout)
         if isinstance(request, Continue):
-            limits = Limits(limits.max_steps, request.steps, request.until, limits.timeout)
-        limits = replace(limits, break_when=break_when)
+            until = limits.until or request.until
+            limits = replace(limits, steps=request.steps, until=until)
         self._last = self._running = Superstepper(
             self.graph,
             self._log,
@@ -310,6 +318,12 @@ class Thread:
         summary = self._log.summary(draft.position)
         await self.store.fork(branch, draft.events, summary=summary)
         return draft.events
+
+    async def inside(self, event: Event) -> Sequence[ChildEvent]:
+        """Return what happened in the sub-graphs that an event of this branch tells of."""
+        if self.store is None:
+            return ()
+        return await events_inside(self.store, self.graph.structure, self.thread_id, event)
 
     async def branches(self) -> tuple[str, ...]:
         """Return the thread's branches, `"main"` first, then oldest first."""
