@@ -1,4 +1,4 @@
-"""Effects that are declared happen at most once; if the end of one is unknown, a person is asked."""
+"""Effects that are declared happen at most once; if the end of one is unknown, it is asked."""
 
 from __future__ import annotations
 
