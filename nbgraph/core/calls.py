@@ -54,17 +54,21 @@ class RunInfo:
 
     def _call(self, task: TaskSpec, answered: dict[str, Any], port: Port, step: int) -> TaskCall:
         node = self.graph.structure.nodes[task.node]
-        hooked = dict(fresh(self.log.position.hooked.get(task.task_id, {})))
+        position = self.log.position
+        hooked = dict(fresh(position.hooked.get(task.task_id, {})))
+        began = set(position.began.get(task.task_id, ()))
         known = {**hooked, **answered}
         takes_context = node.accepts_context
         return TaskCall(
             task=task,
             node=node,
             schema=self.graph.schema,
-            state=self.log.position.state,
-            frame=Frame(self.log.thread_id, task.task_id, task.node, known, hooked=hooked),
+            state=position.state,
+            frame=Frame(
+                self.log.thread_id, task.task_id, task.node, known, hooked=hooked, began=began
+            ),
             context=self._context(task, answered, port, step) if takes_context else None,
-            say=port.say,
+            port=port,
             hooks=node_hooks(self, task, step),
         )
 
@@ -90,5 +94,5 @@ class RunInfo:
             state_store=log.store,
             stream_modes=self.stream_modes,
             resume_values=MappingProxyType(fresh(answered)),
-            planned=position.planned,
+            planned=(position.planned, position.planned_at),
         )

@@ -7,10 +7,14 @@ import inspect
 import time
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Literal
-from urllib.parse import quote
 
-from nbgraph.core.events import ChildEvent, TaskEmitted
+from nbgraph.core import answers
+from nbgraph.core.effects import Effect, begin, checked_effect, outcome
+from nbgraph.core.events import ChildEvent, OnceRecorded, TaskEmitted
+from nbgraph.core.facts import Fact
+from nbgraph.core.interrupts import Frame, running
 from nbgraph.core.values import fresh
 from nbgraph.errors import ContextNotProvidedError
 
@@ -22,7 +26,7 @@ if TYPE_CHECKING:
     from nbgraph.core.schema import StateSchema
     from nbgraph.core.store import StateStore
 
-__all__ = ["NOT_PROVIDED", "Home", "NodeContext", "Parent", "Port", "runs_on"]
+__all__ = ["NOT_PROVIDED", "Home", "NodeContext", "Parent", "Port", "driven", "runs_on"]
 
 NOT_PROVIDED = object()
 """Stands for a context that the call did not pass; None is a context."""
@@ -88,13 +92,12 @@ class Port:
 
     loop: asyncio.AbstractEventLoop
     say: Callable[[TaskEmitted], None]
-    record_once: Callable[[str, str, Any], Coroutine[Any, Any, Any]]
-    """Takes task id, key and value, and returns the value as it is recorded."""
+    record: Callable[[Fact], Coroutine[Any, Any, None]]
+    """Takes what is to be recorded before the task goes on; on the run's own loop only."""
     home: Callable[[], Home]
     """Returns where the task's run stands at that moment."""
-    note_once: Callable[[str, str, Any], Any] | None = None
-    """Takes the same as `record_once` where nothing can be recorded while the task runs: it is
-    recorded with the task's outcome."""
+    at_once: bool = False
+    """Whether `record` waits for nothing: what it takes is recorded with the task's outcome."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,23 +145,13 @@ class NodeContext:
     stream_modes: frozenset[str] = frozenset()
     resume_values: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
     middleware: tuple[Middleware, ...] = ()
-    planned: int = field(default=0, repr=False)
+    planned: tuple[int, float] = field(default=(0, 0.0), repr=False)
     attempt: int = 1
     _used: set[str] = field(default_factory=set[str], repr=False)
 
     def again(self, attempt: int) -> NodeContext:
         """Return the context for another run of the task: it keeps what was kept and recorded."""
         return replace(self, attempt=attempt, _used=set())
-
-    @property
-    def key(self) -> str:
-        """Names this task among all tasks of all threads, and stays the same for every run of it.
-
-        Attempts, resumes and runs after a crash have the same key; another visit of the node and
-        the same task on a forked branch have others. For a service that takes an idempotency key.
-        """
-        parts = (self.thread_id, self.branch_id, str(self.planned), self.task_id)
-        return "/".join(quote(part, safe="[]:") for part in parts)
 
     @property
     def context(self) -> Any:
@@ -172,6 +165,16 @@ class NodeContext:
         if self.given is NOT_PROVIDED:
             raise ContextNotProvidedError(self.node)
         return self.given
+
+    @property
+    def idempotency_key(self) -> str:
+        """The same text for every run of this task on this branch, and for nothing else.
+
+        For a receiver that takes a request it has seen before for the same one. Where a task makes
+        several, add a name of yours to each.
+        """
+        names = (self.thread_id, self.branch_id, self.task_id, *self.planned)
+        return blake2b(repr(names).encode(errors="surrogatepass"), digest_size=16).hexdigest()
 
     def emit(self, data: Any) -> None:
         """Show `data` to whoever watches the run; it is not stored."""
@@ -187,44 +190,117 @@ class NodeContext:
     def _say(self, kind: Literal["custom", "token"], data: Any) -> None:
         self.port.say(TaskEmitted(self.task_id, self.node, kind, data, time.time()))
 
-    def once(self, key: str, function: Callable[[], Any]) -> Any:
+    def once(
+        self,
+        key: str,
+        function: Callable[[], Any],
+        *,
+        effect: Literal["once"] | Effect | None = None,
+    ) -> Any:
         """Return `function()`, computed once however often the node runs for this task.
 
         The result is recorded, as JSON, before it is returned. In an async node, pass an async
         function and await: `await ctx.once("price", fetch_price)`.
 
+        Parameters
+        ----------
+        key : str
+            Names the result within the task.
+        function : function
+            Without parameters. Its result is JSON.
+        effect : "once" or Effect, optional
+            The function is called at most once: its start is recorded before the call, and if the
+            process ends or the call fails before there is a result, it is not repeated. A person
+            is asked to retry it, to skip it (the result is then None) or to set its result.
+
         Raises
         ------
         ValueError
-            If the key was used before in this run of the node.
+            If the key was used before in this run of the node, or `effect` is another word.
         TypeError
             If an async node passes a function that is not async.
+        RuntimeError
+            If an effect is to happen once, and a thread that the node started asks for it.
         """
         if key in self._used:
             raise ValueError(f"ctx.once was called twice with the key {key!r} in one run")
+        frame = None if effect is None else _own_frame()
+        once = _Once(self, key, checked_effect(effect, function), frame)
         self._used.add(key)
         if inspect.iscoroutinefunction(function):
-            return self._once_async(key, function)
-        if self.port.note_once is None and runs_on(self.port.loop):
+            return once.called_async(function)
+        if runs_on(self.port.loop) and not self.port.at_once:
             raise TypeError(f"In an async node, await ctx.once({key!r}, async_function)")
-        if key in self.recorded:
-            return fresh(self.recorded[key])
-        if self.port.note_once is not None:
-            kept = self.port.note_once(self.task_id, key, function())
-            self.recorded[key] = fresh(kept)
-            return kept
-        recording = self._recorded(key, function())
-        return asyncio.run_coroutine_threadsafe(recording, self.port.loop).result()
+        return once.called(function)
 
-    async def _once_async(self, key: str, function: Callable[[], Any]) -> Any:
-        if key in self.recorded:
-            return fresh(self.recorded[key])
-        return await self._recorded(key, await function())
+    async def record_once(self, key: str, value: Any) -> Any:
+        """Record a result under a key of `once`, and return it as it is kept."""
+        kept = answers.to_json(value, where=f"result of ctx.once({key!r})")
+        await self.port.record(OnceRecorded(task_id=self.task_id, key=key, value=kept))
+        self.recorded[key] = kept
+        return fresh(kept)
 
-    async def _recorded(self, key: str, value: Any) -> Any:
-        kept = await self.port.record_once(self.task_id, key, value)
-        self.recorded[key] = fresh(kept)
-        return kept
+
+@dataclass(frozen=True, slots=True)
+class _Once:
+    """One call of `ctx.once`; with a frame, of an effect that happens at most once."""
+
+    ctx: NodeContext
+    key: str
+    effect: Effect
+    frame: Frame | None
+
+    def called(self, function: Callable[[], Any]) -> Any:
+        if self.key in self.ctx.recorded:
+            return fresh(self.ctx.recorded[self.key])
+        found = self._found()
+        if found is None:
+            if self.frame is not None:
+                self._wait(begin(self.key, self.frame, self.ctx.port))
+            found = (function(),)
+        return self._wait(self.ctx.record_once(self.key, found[0]))
+
+    async def called_async(self, function: Callable[[], Any]) -> Any:
+        if self.key in self.ctx.recorded:
+            return fresh(self.ctx.recorded[self.key])
+        found = self._found()
+        if found is None:
+            if self.frame is not None:
+                await begin(self.key, self.frame, self.ctx.port)
+            found = (await function(),)
+        return await self.ctx.record_once(self.key, found[0])
+
+    def _found(self) -> tuple[Any] | None:
+        """Return what stands for the result, in a tuple; None if the function is to be called."""
+        return None if self.frame is None else outcome(self.key, self.effect, self.frame)
+
+    def _wait(self, step: Coroutine[Any, Any, Any]) -> Any:
+        if self.ctx.port.at_once:
+            return driven(step)
+        return asyncio.run_coroutine_threadsafe(step, self.ctx.port.loop).result()
+
+
+def driven(step: Coroutine[Any, Any, Any], problem: str = "it waits for something") -> Any:
+    """Return what a coroutine returns that waits for nothing.
+
+    Raises
+    ------
+    TypeError
+        With `problem` as its message, if it waits after all.
+    """
+    try:
+        step.send(None)
+    except StopIteration as done:
+        return done.value
+    step.close()
+    raise TypeError(problem)
+
+
+def _own_frame() -> Frame:
+    frame = running()
+    if frame is None:
+        raise RuntimeError("ctx.once(effect=...) works in the node itself, not in its threads")
+    return frame
 
 
 def runs_on(loop: asyncio.AbstractEventLoop) -> bool:

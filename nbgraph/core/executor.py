@@ -191,7 +191,8 @@ async def _noted(call: TaskCall, report: Callable[[Outcome], None]) -> None:
     """Run a task on the loop; where it cannot wait for a record, that comes with the outcome."""
     notes, context = Notes(), call.context
     if context is not None and not call.node.is_async:
-        context = replace(context, port=replace(context.port, note_once=notes.note_once))
+        port = replace(context.port, record=notes.record, at_once=True)
+        context = replace(context, port=port)
     outcome = await run_task(replace(call, context=context, inline=True))
     report(replace(outcome, once=tuple(notes.once)))
 

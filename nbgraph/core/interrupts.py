@@ -15,7 +15,7 @@ from nbgraph.errors import AnswerError, GraphExecutionError
 if TYPE_CHECKING:
     from nbgraph.core.node_hooks import Asker
 
-__all__ = ["ChildPause", "Frame", "GraphInterrupt", "bound", "interrupt", "running"]
+__all__ = ["ChildPause", "Frame", "GraphInterrupt", "answer_to", "bound", "interrupt", "running"]
 
 _ID = re.compile(r"[A-Za-z0-9_.-]+")
 
@@ -47,6 +47,8 @@ class Frame:
 
     `ask` gets an answer from middleware, or None; `hooked` are the answers middleware gave.
     `child` is where the task's sub-graph stands, if it has one; `asker` answers its questions.
+    `began` are the effects that began and have no result: keys of `ctx.once`, and None for the node
+    itself.
     """
 
     thread_id: str
@@ -59,6 +61,7 @@ class Frame:
     ask: Callable[[Interrupt], Any] | None = None
     asker: Asker | None = None
     hooked: dict[str, Any] = field(default_factory=dict[str, Any])
+    began: set[str | None] = field(default_factory=set[str | None])
 
     def again(self) -> Frame:
         """Return the frame for another run of the task, with the answers it has by now."""
@@ -78,12 +81,20 @@ class Frame:
         self.answers[question.key] = self.hooked[question.key] = judged
         return True
 
-    def forget(self, key: str) -> bool:
-        """Drop an answer that middleware gave, if it gave this one and the question refuses it."""
+    def forget(self, key: str) -> None:
+        """Drop an answer that is used up."""
+        del self.answers[key]
+        self.hooked.pop(key, None)
+
+    def refused(self, key: str, problems: Mapping[str, str]) -> Mapping[str, str]:
+        """Return what is wrong with a recorded answer that the question refuses.
+
+        One that middleware gave is dropped instead, and then nothing is wrong.
+        """
         if key not in self.hooked:
-            return False
-        del self.hooked[key], self.answers[key]
-        return True
+            return problems
+        self.forget(key)
+        return {}
 
     def claim(self, id: str | None) -> str:
         """Return the id of the next question, once in a run."""
@@ -187,6 +198,18 @@ def interrupt(
         reason=reason,
         response_schema=schema,
     )
+    return answer_to(frame, question, response_schema)
+
+
+def answer_to(frame: Frame, question: Interrupt, response_schema: Any) -> Any:
+    """Return the answer to a task's question: of the schema's type, or JSON.
+
+    Raises
+    ------
+    GraphInterrupt
+        While there is none, or if the type refuses the one there is.
+    """
+    key = question.key
     if key not in frame.answers and frame.ask is not None:
         frame.take(question, frame.ask(question))
     if key not in frame.answers:
@@ -194,5 +217,4 @@ def interrupt(
     try:
         return answers.typed(response_schema, frame.answers[key], key)
     except AnswerError as error:
-        problems = {} if frame.forget(key) else error.problems
-        raise GraphInterrupt(question, problems) from error
+        raise GraphInterrupt(question, frame.refused(key, error.problems)) from error

@@ -9,6 +9,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from nbgraph.core.context import driven
 from nbgraph.core.events import Interrupt, Route, TaskSpec
 from nbgraph.core.middleware import (
     Middleware,
@@ -30,6 +31,9 @@ __all__ = ["Asker", "NodeHooks", "Result", "node_hooks"]
 
 Result = tuple[dict[str, Any], tuple[str, ...], tuple[Route, ...] | None]
 """A node's checked update, the fields that go past their reducer, and its own routes."""
+
+
+_AWAITABLE = "on_interrupt returned an awaitable; declare it with async def"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +115,7 @@ class NodeHooks:
         if asker is None:
             return None
         if asker.at_once:
-            return lambda question: _at_once(asker.answer(question))
+            return lambda question: driven(asker.answer(question), _AWAITABLE)
         if self.node.is_async or inline:
             return None
         return lambda question: self._awaited(asker.answer(question), loop)
@@ -172,13 +176,3 @@ def node_hooks(info: RunInfo, task: TaskSpec, step: int) -> NodeHooks | None:
     )
     node = graph.structure.nodes[task.node]
     return NodeHooks(graph.middleware, node, graph.schema, where, info.asker)
-
-
-def _at_once(asking: Coroutine[Any, Any, Any]) -> Any:
-    """Return what a coroutine returns that waits for nothing."""
-    try:
-        asking.send(None)
-    except StopIteration as done:
-        return done.value
-    asking.close()
-    raise TypeError("on_interrupt returned an awaitable; declare it with async def")

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
-from typing import Any
 
-from nbgraph.core import answers
 from nbgraph.core.context import Home, Port
 from nbgraph.core.events import OnceRecorded, TaskEmitted
-from nbgraph.core.values import fresh
+from nbgraph.core.facts import Fact
 from nbgraph.errors import GraphExecutionError
 
 __all__ = ["Notes"]
@@ -22,19 +20,25 @@ class Notes:
     said: list[TaskEmitted] = field(default_factory=list[TaskEmitted])
     once: list[OnceRecorded] = field(default_factory=list[OnceRecorded])
 
-    def note_once(self, task_id: str, key: str, value: Any) -> Any:
-        """Keep a result of `ctx.once`, and return it as it will be recorded."""
-        kept = answers.to_json(value, where=f"result of ctx.once({key!r})")
-        self.once.append(OnceRecorded(task_id=task_id, key=key, value=kept))
-        return fresh(kept)
+    async def record(self, fact: Fact) -> None:
+        """Keep a result of `ctx.once`.
 
-    async def record_once(self, task_id: str, key: str, value: Any) -> Any:
-        """Do the same for an async node."""
-        return self.note_once(task_id, key, value)
+        Raises
+        ------
+        GraphExecutionError
+            For the start of an effect, which is worth nothing until it is recorded.
+        """
+        if not isinstance(fact, OnceRecorded):
+            raise GraphExecutionError(
+                f"Task {fact.task_id!r} begins an effect that happens once, and where it runs "
+                "nothing is recorded before it ends; leave executor= out, or write it as a node of "
+                "its own with effect='once'"
+            )
+        self.once.append(fact)
 
     def port(self, loop: asyncio.AbstractEventLoop) -> Port:
         """Return a port for a task whose run is elsewhere."""
-        return Port(loop, self.said.append, self.record_once, _no_home, self.note_once)
+        return Port(loop, self.said.append, self.record, _no_home, at_once=True)
 
 
 def _no_home() -> Home:

@@ -45,6 +45,7 @@ class Errand:
     node: Node
     answers: dict[str, Any]
     hooked: dict[str, Any]
+    began: frozenset[str | None]
     cache: dict[str, Any] = field(default_factory=dict[str, Any])
     recorded: dict[str, Any] = field(default_factory=dict[str, Any])
     resume_values: dict[str, Any] = field(default_factory=dict[str, Any])
@@ -60,7 +61,7 @@ class Parcel:
     names: Mapping[str, str]
     """The ids of the run, its thread and its branch."""
     step: int
-    planned: int
+    planned: tuple[int, float]
     size: int
     """How many tasks the superstep has."""
     stream_modes: frozenset[str]
@@ -99,7 +100,7 @@ def packed(info: RunInfo, step: int, calls: Sequence[TaskCall]) -> Parcel:
         middleware=info.graph.middleware,
         names=info.names,
         step=step,
-        planned=info.log.position.planned,
+        planned=(info.log.position.planned, info.log.position.planned_at),
         size=len(info.log.position.tasks),
         stream_modes=info.stream_modes,
         context=() if info.given is NOT_PROVIDED else (info.given,),
@@ -110,14 +111,15 @@ def packed(info: RunInfo, step: int, calls: Sequence[TaskCall]) -> Parcel:
 
 def _errand(call: TaskCall) -> Errand:
     context, frame = call.context, call.frame
-    task = call.task.model_dump()
+    task, began = call.task.model_dump(), frozenset(frame.began)
     if context is None:
-        return Errand(task, call.node, frame.answers, frame.hooked)
+        return Errand(task, call.node, frame.answers, frame.hooked, began)
     return Errand(
         task,
         call.node,
         frame.answers,
         frame.hooked,
+        began,
         dict(context.cache),
         dict(context.recorded),
         dict(context.resume_values),
@@ -144,7 +146,9 @@ def _unpacked(
 ) -> tuple[TaskCall, Notes]:
     task, node, notes = TaskSpec(**errand.task), errand.node, Notes()
     names, answers, hooked = parcel.names, dict(errand.answers), dict(errand.hooked)
-    frame = Frame(names["thread_id"], task.task_id, node.name, answers, hooked=hooked)
+    began = set(errand.began)
+    frame = Frame(names["thread_id"], task.task_id, node.name, answers, hooked=hooked, began=began)
+    port = notes.port(asyncio.get_running_loop())
     context = NodeContext(
         graph_name=parcel.graph_name,
         node=node.name,
@@ -153,7 +157,7 @@ def _unpacked(
         cache=dict(errand.cache),
         given=parcel.context[0] if parcel.context else NOT_PROVIDED,
         recorded=dict(errand.recorded),
-        port=notes.port(asyncio.get_running_loop()),
+        port=port,
         middleware=parcel.middleware,
         state_schema=parcel.state_schema,
         stream_modes=parcel.stream_modes,
@@ -168,7 +172,7 @@ def _unpacked(
     if parcel.middleware:
         hooks = NodeHooks(parcel.middleware, node, schema, _hooks_context(context, parcel, state))
     given = context if node.accepts_context else None
-    return TaskCall(task, node, schema, state, frame, given, notes.said.append, hooks), notes
+    return TaskCall(task, node, schema, state, frame, given, port, hooks), notes
 
 
 def _hooks_context(

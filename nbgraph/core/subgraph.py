@@ -161,7 +161,7 @@ class _Child:
         """Return the id of the thread that this task makes."""
         if self.inner.stable:
             _check_stable(ctx)
-        return self.inner.thread_id(ctx.thread_id, ctx.branch_id, ctx.task_id, ctx.planned)
+        return self.inner.thread_id(ctx.thread_id, ctx.branch_id, ctx.task_id, ctx.planned[0])
 
     async def _forked(self, ctx: NodeContext, place: ChildPlace) -> Thread:
         """Return the thread on the branch that belongs to the parent's, made if it is not."""
@@ -181,7 +181,7 @@ class _Child:
             return 0
         if _BEGUN in ctx.recorded:
             return ctx.recorded[_BEGUN]
-        return await ctx.port.record_once(ctx.task_id, _BEGUN, position.sequence)
+        return await ctx.record_once(_BEGUN, position.sequence)
 
     async def _sent(
         self, thread: Thread, request: Start | Resume | Continue, ctx: NodeContext

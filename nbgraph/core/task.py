@@ -6,14 +6,15 @@ import asyncio
 import os
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar, cast
 
 from nbgraph.core import answers
-from nbgraph.core.context import NodeContext
+from nbgraph.core.context import NodeContext, Port
+from nbgraph.core.effects import Effect, begin, outcome
 from nbgraph.core.events import (
     AnswerRefused,
     Attempt,
@@ -54,7 +55,7 @@ class TaskCall:
     state: Mapping[str, Any]
     frame: Frame
     context: NodeContext | None
-    say: Callable[[TaskEmitted], None]
+    port: Port
     hooks: NodeHooks | None = None
     values: Mapping[str, Any] | None = None
     inline: bool = False
@@ -62,8 +63,14 @@ class TaskCall:
 
     @property
     def is_bound(self) -> bool:
-        """Whether the task needs its run's process: a sub-graph, or one whose parent may answer."""
-        return self.node.inner is not None or (self.hooks is not None and self.hooks.is_bound)
+        """Whether the task needs its run's process.
+
+        A sub-graph does, a node whose start must be recorded, and one whose graph's parent may
+        answer what it asks.
+        """
+        node, hooks = self.node, self.hooks
+        is_own = node.inner is not None or node.effect is not None
+        return is_own or (hooks is not None and hooks.is_bound)
 
     def before(self) -> Mapping[str, Any]:
         """Return the values of the state the node is given."""
@@ -73,7 +80,7 @@ class TaskCall:
 
     def emit_attempt(self, attempt: Attempt, at: float) -> None:
         """Show an attempt that will be repeated."""
-        self.say(TaskEmitted(self.task.task_id, self.node.name, "attempt", attempt, at))
+        self.port.say(TaskEmitted(self.task.task_id, self.node.name, "attempt", attempt, at))
 
     def again(self, attempt: int = 1) -> TaskCall:
         """Return the call for another run of the node."""
@@ -159,10 +166,15 @@ async def run_task(call: TaskCall) -> Outcome:
             cache=cache,
             started=started,
             duration=time.perf_counter() - clock,
-            attempts=attempts.made,
+            attempts=attempts.made if _began(call) else 0,
             child=call.frame.child,
         ),
     )
+
+
+def _began(call: TaskCall) -> bool:
+    """Return whether the node ran, and its result is not what a person set."""
+    return call.node.effect is None or None in call.frame.began
 
 
 def failed(call: TaskCall, error: BaseException, attempts: Attempts | None = None) -> Outcome:
@@ -292,8 +304,13 @@ async def _taken(
     return answered
 
 
-async def _timed(call: TaskCall) -> Any:
+async def _timed(call: TaskCall) -> Result:
     timeout = call.node.timeout
+    if call.node.effect is not None:
+        found = await _settled(call)
+        if found is not None:
+            return found
+        await begin(None, call.frame, call.port)
     if timeout is None:
         return await _called(call)
     scope = asyncio.timeout(timeout)
@@ -306,7 +323,30 @@ async def _timed(call: TaskCall) -> Any:
         raise
 
 
-async def _called(call: TaskCall) -> Any:
+async def _settled(call: TaskCall) -> Result | None:
+    """Return what a person says of a node that began before; None if the node is to run.
+
+    Middleware is asked where the node would ask it: a sync node's in a worker.
+    """
+
+    def read(result: Any) -> Result:
+        checked = call.schema.update(result or {}, f"result of {call.node.name!r}")
+        return dict(checked.values), checked.replaced, None
+
+    def found() -> tuple[Any] | None:
+        return outcome(None, _OF_A_NODE, call.frame, read=read)
+
+    if None not in call.frame.began:
+        return None
+    on_loop = call.node.is_async or call.inline
+    settled = found() if on_loop else await call_in_worker(found)
+    return settled and (settled[0] or ({}, (), None))
+
+
+_OF_A_NODE = Effect(returns=dict[str, Any])
+
+
+async def _called(call: TaskCall) -> Result:
     if call.node.is_async:
         before = call.before()
         given = call.schema.view(before)
@@ -318,7 +358,7 @@ async def _called(call: TaskCall) -> Any:
     return await call_in_worker(lambda: _called_sync(call))
 
 
-def _called_sync(call: TaskCall) -> Any:
+def _called_sync(call: TaskCall) -> Result:
     before = call.before()
     given = call.schema.view(before)
     with bound(call.frame):

@@ -96,9 +96,10 @@ def leave(state: Tally) -> None:
 
 @node(retry=Retry(attempts=3))
 def flaky(state: Tally, ctx: NodeContext) -> dict[str, Any]:
+    ctx.emit(ctx.idempotency_key)
     if ctx.attempt < 3:
         raise ValueError(f"attempt {ctx.attempt}")
-    return {"log": [f"{ctx.key} at attempt {ctx.attempt}"]}
+    return {"log": [f"attempt {ctx.attempt}"]}
 
 
 @node
@@ -106,9 +107,10 @@ def kept(state: Tally, ctx: NodeContext) -> dict[str, Any]:
     """Keep what it found in its first run over a question."""
     ctx.cache.setdefault("runs", 0)
     ctx.cache["runs"] += 1
+    ctx.emit(ctx.idempotency_key)
     first = ctx.once("first", lambda: ctx.cache["runs"])
     interrupt(id="ok")
-    return {"log": [f"first {first}, runs {ctx.cache['runs']}, {ctx.key}"]}
+    return {"log": [f"first {first}, runs {ctx.cache['runs']}"]}
 
 
 @node

@@ -21,6 +21,7 @@ from nbgraph.core.futures import FuturesExecutor
 from nbgraph.core.parcel import run_parcel
 from nbgraph.errors import (
     AlreadyAnsweredError,
+    GraphExecutionError,
     InvalidUpdateError,
     NodeTimeoutError,
     UnknownThreadError,
@@ -220,19 +221,26 @@ def test_a_sub_graph_s_tasks_run_where_its_parent_s_do_unless_it_says_otherwise(
     assert called.ran == ["plain", "a", "other"]
 
 
-def test_a_task_s_key_is_its_own_on_every_branch_and_visit() -> None:
-    keys: list[str] = []
+def test_an_effect_that_happens_once_begins_where_its_start_is_recorded() -> None:
+    seen: list[str] = []
+
+    @node(effect="once")
+    def pay(state: Trail) -> dict[str, Any]:
+        seen.append(threading.current_thread().name)
+        return {"log": ["paid"]}
 
     @node
-    def look(state: Trail, ctx: NodeContext) -> None:
-        keys.append(ctx.key)
+    def inner(state: Trail, ctx: NodeContext) -> None:
+        ctx.once("pay", lambda: seen.append("paid"), effect="once")
 
-    graph = chain(stop("a"), look)
-    graph.invoke({}, thread_id="order/1")
-    graph.invoke({}, thread_id="order/1")
-    graph.sync.fork("order/1", from_=3, name="b")
-    graph.invoke(thread_id="order/1", branch_id="b")
-    assert keys == ["order%2F1/main/3/look", "order%2F1/main/9/look", "order%2F1/b/3/look"]
+    with ThreadPoolExecutor(1, thread_name_prefix="pool") as pool:
+        executor = FuturesExecutor(pool)
+        assert chain(pay, executor=executor).invoke({}, thread_id="t").state.log == ["paid"]
+        assert seen[0].startswith("nbgraph-node")
+        graph = chain(inner, executor=executor)
+        with pytest.raises(GraphExecutionError, match="write it as a node of its own"):
+            graph.invoke({}, thread_id="t")
+    assert len(seen) == 1
 
 
 def test_every_error_comes_out_of_a_copy_as_it_went_in() -> None:
