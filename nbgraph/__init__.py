@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from nbgraph import errors
 from nbgraph.core.answers import UNSET
 from nbgraph.core.context import NodeContext
 from nbgraph.core.effects import Effect
@@ -108,6 +109,8 @@ _LAZY = {
 
 
 def __getattr__(name: str) -> Any:
+    if name in errors.__all__:  # as in nodestep, all errors are found here too
+        return getattr(errors, name)
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(_LAZY[name]), name)

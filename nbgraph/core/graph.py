@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
-from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
@@ -27,7 +26,7 @@ from nbgraph.core.schema import StateSchema
 from nbgraph.core.spec import GraphData
 from nbgraph.core.store import StateStore
 from nbgraph.core.streaming import StreamMode
-from nbgraph.core.streams import GraphStreams
+from nbgraph.core.streams import GraphStreams, followed
 from nbgraph.core.thread import Thread
 from nbgraph.core.wiring import check_shared
 from nbgraph.errors import (
@@ -260,6 +259,8 @@ class Graph(ThreadQueries, GraphStreams, GraphData):
             If the call does not fit the graph, for example a thread_id is missing.
         TypeError
             If `resume` is no `Resume`, or comes together with an input; if `executor` is none.
+        UnknownThreadError
+            If it gives no input, and the thread or branch does not exist.
         ResumeError
             If the call does not fit where the thread stands; nothing is recorded then.
         StateUpdateError, StateStoreError
@@ -281,7 +282,7 @@ class Graph(ThreadQueries, GraphStreams, GraphData):
         )
         thread, stream = self._called(call)
         last: Event | LiveEvent | None = None
-        async with aclosing(stream) as happening:
+        async with followed(thread, stream) as happening:
             async for event in happening:
                 last = event
         if isinstance(last, RunFailed):

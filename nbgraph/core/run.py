@@ -252,8 +252,8 @@ class Superstepper:
         if "" in failed:
             return draft
         if failed:
-            first = next(task.task_id for task in draft.position.tasks if task.task_id in failed)
-            draft.add(_echoed(failed[first]))
+            order = [task.task_id for task in draft.position.tasks if task.task_id in failed]
+            draft.add(_echoed(*(failed[task_id] for task_id in order)))
         elif stops:
             draft.add(RunStopped())
         elif not self._waiting:

@@ -52,6 +52,7 @@ _CAN: Mapping[Capability, str | None] = {
     "edit": None,
     "skip": None,
     "breakpoints": None,
+    "break_when": None,
     "fork": None,
 }
 
