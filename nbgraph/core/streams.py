@@ -21,7 +21,7 @@ from nbgraph.core.streaming import (
     checked_modes,
     filter_of,
 )
-from nbgraph.errors import ResumeError, UnknownThreadError
+from nbgraph.errors import RedefinedGraphError, ResumeError, UnknownThreadError
 
 if TYPE_CHECKING:
     from nbgraph.core.thread import Thread
@@ -46,7 +46,7 @@ async def followed(
         async with aclosing(stream) as happening:
             yield happening
     except ResumeError as error:
-        if thread.known.sequence:
+        if thread.known.sequence or isinstance(error, RedefinedGraphError):
             raise
         raise UnknownThreadError(thread.thread_id, thread.branch_id) from error
 
