@@ -105,12 +105,14 @@ def _done(
 ) -> Replacement | None:
     match decision.action:
         case "approve":
+            ctx.approved["arguments"] = ctx.value
             return None
         case "edit":
             arguments = edited_arguments(ctx.value, decision)
             problems = ctx.tool.problems_of(arguments)
             if problems:
                 reply.refuse({f"/arguments{path}": text for path, text in problems.items()})
+            ctx.approved["arguments"] = arguments
             return ctx.replace(arguments)
         case "respond":
             raise Responded(decision.message or "")

@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from nbgraph.core.answers import ADVISORY
+from nbgraph.core.interrupts import PAYLOADS
 
 __all__ = [
     "ACTIONS",
@@ -90,6 +91,16 @@ class ToolInterrupt(_Record):
     allowed: tuple[Action, ...] = ACTIONS
     destructive: bool = False
     call_hash: str = ""
+
+
+def _as_payload(payload: Any) -> ToolInterrupt | None:
+    try:
+        return ToolInterrupt.model_validate(payload)
+    except ValidationError:  # somebody else's payload that calls itself so
+        return None
+
+
+PAYLOADS["tool_interrupt"] = _as_payload
 
 
 class ToolDecision(_Record):

@@ -12,7 +12,18 @@ from nbgraph.core import answers
 from nbgraph.core.events import ChildPlace, Interrupt
 from nbgraph.errors import AnswerError, GraphExecutionError
 
-__all__ = ["ChildPause", "Frame", "GraphInterrupt", "Reply", "ask", "bound", "interrupt", "running"]
+__all__ = [
+    "PAYLOADS",
+    "ChildPause",
+    "Frame",
+    "GraphInterrupt",
+    "Reply",
+    "ask",
+    "bound",
+    "interrupt",
+    "running",
+    "with_payload",
+]
 
 _ID = re.compile(r"[A-Za-z0-9_.-]+")
 
@@ -110,6 +121,22 @@ class Frame:
             )
         self.used.add(claimed)
         return claimed
+
+
+PAYLOADS: dict[str, Callable[[Any], Any]] = {}
+"""What reads a payload that says its `kind`, so that a result has it as the type it was asked with.
+
+Set by whoever asks with such payloads.
+"""
+
+
+def with_payload(question: Interrupt) -> Interrupt:
+    """Return a question with its payload as the type it was asked with, where that is known."""
+    payload = question.payload
+    kind = payload.get("kind") if isinstance(payload, dict) else None
+    read = PAYLOADS.get(kind) if isinstance(kind, str) else None
+    found = None if read is None else read(payload)
+    return question if found is None else question.model_copy(update={"payload": found})
 
 
 _frame: ContextVar[Frame] = ContextVar("nbgraph_frame")
