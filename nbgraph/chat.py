@@ -1,6 +1,6 @@
 """Chat messages, and what is said to a chat model.
 
-A field of messages is declared with its reducer, `messages: Annotated[list[Message], add_messages]`.
+A field of messages is declared with its reducer: `Annotated[list[Message], add_messages]`.
 """
 
 from __future__ import annotations

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from nbgraph.agents.contexts import ToolMiddlewareContext
 from nbgraph.agents.decisions import (
@@ -100,9 +99,7 @@ def shown_call(ctx: ToolMiddlewareContext) -> ToolInterrupt:
     )
 
 
-def _done(
-    ctx: ToolMiddlewareContext, decision: ToolDecision, reply: Reply
-) -> Replacement | None:
+def _done(ctx: ToolMiddlewareContext, decision: ToolDecision, reply: Reply) -> Replacement | None:
     match decision.action:
         case "approve":
             ctx.approved["arguments"] = ctx.value

@@ -15,7 +15,7 @@ from nbgraph.agents.contexts import ModelMiddlewareContext
 from nbgraph.agents.history import check_history, repaired
 from nbgraph.agents.tools import Tool
 from nbgraph.core.context import NodeContext
-from nbgraph.core.messages import AIMessage, SystemMessage, ToolCall, add_messages
+from nbgraph.core.messages import AIMessage, Message, SystemMessage, ToolCall, add_messages
 from nbgraph.core.middleware import hooks_of, passed_on
 from nbgraph.core.node import Node, node
 from nbgraph.core.schema import StateSchema
@@ -51,7 +51,7 @@ class _Model:
     final_output_field: str
 
     def request(self, state: Any) -> ChatRequest:
-        messages = list(field_of(state, self.messages_field) or ())
+        messages: list[Message] = list(field_of(state, self.messages_field) or ())
         if self.repairs:
             messages = repaired(messages)
         else:
@@ -233,7 +233,7 @@ def _identified(calls: Sequence[ToolCall]) -> tuple[ToolCall, ...]:
     named: list[ToolCall] = []
     for call in calls:
         if not call.id or call.id in seen:
-            call = call.model_copy(update={"id": f"call_{uuid4().hex}"})  # noqa: PLW2901
+            call = call.model_copy(update={"id": f"call_{uuid4().hex}"})
         seen.add(str(call.id))
         named.append(call)
     return tuple(named)
@@ -273,9 +273,7 @@ def checked_tools(tools: Iterable[Any]) -> tuple[Tool, ...]:
 def _check_choice(choice: str | None, tools: Sequence[Tool]) -> None:
     known = ("auto", "required", "none", *(each.name for each in tools))
     if choice is not None and choice not in known:
-        raise GraphConfigError(
-            f"tool_choice={choice!r} is none of {', '.join(map(repr, known))}"
-        )
+        raise GraphConfigError(f"tool_choice={choice!r} is none of {', '.join(map(repr, known))}")
 
 
 @functools.lru_cache(maxsize=64)

@@ -89,7 +89,8 @@ def tool_runner(
 def _asked_before(messages: Sequence[Any]) -> list[str]:
     """Return the tools asked for in this turn before the message whose calls are at hand."""
     asked = next(
-        (index for index in range(len(messages) - 1, -1, -1) if _asks(messages[index])), len(messages)
+        (index for index in range(len(messages) - 1, -1, -1) if _asks(messages[index])),
+        len(messages),
     )
     return asked_in_turn(messages[:asked])
 
@@ -193,7 +194,7 @@ class _Runner:
 _ALWAYS_RAISED = (ContextNotProvidedError, GraphConfigError)
 
 
-class _Mistake(Exception):  # noqa: N818 - carries the error that the model reads
+class _Mistake(Exception):
     """A call that cannot be made as the model wrote it."""
 
     def __init__(self, error: ToolExecutionError) -> None:
@@ -215,10 +216,10 @@ def _key(call: ToolCall) -> str:
 def _raise_first(outcomes: Sequence[ToolMessage | BaseException]) -> None:
     """Raise what must be: first what ends the process, then errors, then all questions together."""
     raised = [item for item in outcomes if isinstance(item, BaseException)]
-    pauses = [item for item in raised if isinstance(item, GraphInterrupt | BaseExceptionGroup)]
-    errors = [item for item in raised if isinstance(item, Exception) and item not in pauses]
+    pauses = [item for item in raised if isinstance(item, GraphInterrupt)]
+    errors = [item for item in raised if isinstance(item, Exception)]
     for item in raised:
-        if item not in pauses and item not in errors:
+        if not isinstance(item, GraphInterrupt | Exception):
             raise item
     if len(errors) == 1:
         raise errors[0]

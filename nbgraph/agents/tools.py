@@ -60,7 +60,7 @@ class Tool:
         self.metadata = dict(metadata)
         self.is_async = inspect.iscoroutinefunction(function)
         self._declared_input = declared_input
-        self._seen = seen
+        self._seen: Mapping[str, Any] = seen
         functools.update_wrapper(self, function)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:  # noqa: D102 - the class says it
@@ -131,8 +131,10 @@ class Tool:
             ) from error
         if self._takes_model:
             return {next(iter(self.signature.parameters)): model}
-        fields = type(model).model_fields
-        return {fields[field].alias or field: getattr(model, field) for field in fields}
+        return {
+            info.alias or field: getattr(model, field)
+            for field, info in self.input_model.model_fields.items()
+        }
 
     @property
     def _takes_model(self) -> bool:
@@ -171,9 +173,7 @@ class Tool:
             raise self._undeclared(error) from error
 
     def _undeclared(self, error: Exception) -> ToolExecutionError:
-        return ToolExecutionError(
-            self.name, None, f"it returned what it does not declare: {error}"
-        )
+        return ToolExecutionError(self.name, None, f"it returned what it does not declare: {error}")
 
     def forget_names(self) -> None:
         """Let go of the names that were seen where the tool was made; they are resolved."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field, replace
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from nbgraph.core import answers
 from nbgraph.core.events import ChildPlace, Interrupt
@@ -133,7 +133,7 @@ Set by whoever asks with such payloads.
 def with_payload(question: Interrupt) -> Interrupt:
     """Return a question with its payload as the type it was asked with, where that is known."""
     payload = question.payload
-    kind = payload.get("kind") if isinstance(payload, dict) else None
+    kind: Any = cast("Any", payload).get("kind") if isinstance(payload, dict) else None
     read = PAYLOADS.get(kind) if isinstance(kind, str) else None
     found = None if read is None else read(payload)
     return question if found is None else question.model_copy(update={"payload": found})
@@ -235,8 +235,8 @@ class Reply:
         GraphInterrupt
             Always.
         """
-        found = {} if self._frame.forget(self.question.key) else problems
-        raise GraphInterrupt(self.question, found)
+        given_in_code = self._frame.forget(self.question.key)
+        raise GraphInterrupt(self.question, None if given_in_code else problems)
 
 
 def ask(
@@ -277,7 +277,7 @@ def _running_frame() -> Frame:
     return frame
 
 
-def _question(  # noqa: PLR0917 - the parts of a question, as they were given
+def _question(
     frame: Frame, payload: Any, id: str | None, message: str | None, reason: str, schema: Any
 ) -> Interrupt:
     id = frame.claim(id)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from nbgraph.core.compare import Comparison, compare_states
 from nbgraph.core.events import Event, Interrupt
+from nbgraph.core.interrupts import with_payload
 from nbgraph.core.loop import SyncTwin
 from nbgraph.core.position import Position
 from nbgraph.core.requests import Edit, Fork
