@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from nbgraph.core.answers import UNSET
 from nbgraph.core.context import NodeContext
+from nbgraph.core.effects import Effect
 from nbgraph.core.events import Interrupt
 from nbgraph.core.flow import branch, join, when
 from nbgraph.core.graph import Graph, GraphResult
@@ -56,6 +57,7 @@ __all__ = [
     "BaseState",
     "Command",
     "Drawing",
+    "Effect",
     "Form",
     "Graph",
     "GraphInterrupt",
