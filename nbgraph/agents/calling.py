@@ -232,8 +232,8 @@ class Called:
         frame = self._frame()
         with nullcontext() if frame is None else bound(frame):
             if self.tool.is_async:
-                return await self.tool(**arguments)
-            return await call_in_worker(lambda: self.tool(**arguments))
+                return await self.tool.function(**arguments)
+            return await call_in_worker(lambda: self.tool.function(**arguments))
 
     def _frame(self) -> Frame | None:
         frame, call_id = running(), self.where.tool_call_id

@@ -68,7 +68,7 @@ class Tool:
         self._seen: Mapping[str, Any] = seen
         functools.update_wrapper(self, function)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:  # noqa: D102 - the class says it
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:  # noqa: D102 - the class says it
         return self.function(*args, **kwargs)
 
     @functools.cached_property
