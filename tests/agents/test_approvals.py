@@ -8,12 +8,20 @@ from typing import Any
 
 import pytest
 
-from nbgraph import Graph, GraphInterrupt, InMemoryStateStore, Resume, SQLiteStateStore, interrupt, tool
+from nbgraph import (
+    Graph,
+    GraphInterrupt,
+    InMemoryStateStore,
+    Resume,
+    SQLiteStateStore,
+    interrupt,
+    tool,
+)
 from nbgraph.agents.decisions import approval_id, decided, escaped
 from nbgraph.chat import ToolMessage
 from nbgraph.core.answers import problems_of
 from nbgraph.core.events import AnswerRefused
-from nbgraph.errors import GraphConfigError, AlreadyAnsweredError
+from nbgraph.errors import AlreadyAnsweredError, GraphConfigError
 from nbgraph.middleware import (
     InterruptRule,
     Middleware,
@@ -592,7 +600,7 @@ def test_an_except_in_a_tool_does_not_swallow_its_question() -> None:
         """Ask, carefully."""
         try:
             return interrupt(id="q")
-        except Exception:
+        except Exception:  # noqa: BLE001 - what is tested
             return "swallowed"
 
     from nbgraph import ScriptedChat, build_react_agent

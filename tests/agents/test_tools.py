@@ -157,7 +157,7 @@ def test_a_default_may_be_a_field_with_its_own_rules() -> None:
     @tool
     def pay(
         amount: float = ModelField(gt=0, description="How much."),
-        names: list[str] = ModelField(default_factory=list, max_length=1),
+        names: list[str] = ModelField(default_factory=list, max_length=1),  # noqa: B008 - tested
     ) -> float:
         """Pay.
 
@@ -226,14 +226,16 @@ def test_what_the_docstring_says_about_a_parameter_stands_at_its_place(text: str
     assert tool(send).description.startswith("Send a letter.")
 
 
-@pytest.mark.parametrize("text", ["", "Parameters", "Args:", "Parameters\n---", ":param: x", "a:\n"])
+@pytest.mark.parametrize(
+    "text", ["", "Parameters", "Args:", "Parameters\n---", ":param: x", "a:\n"]
+)
 def test_a_docstring_without_parameters_describes_none(text: str) -> None:
     assert described_parameters(text) == {}
 
 
 def test_a_name_that_comes_later_is_resolved_when_it_is_there() -> None:
     @tool
-    def visit(place: Later) -> str:
+    def visit(place: Later) -> str:  # noqa: F821 - what is tested
         """Visit a place."""
         return place.name
 
