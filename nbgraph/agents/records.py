@@ -109,14 +109,17 @@ class Decisions(Sequence[Decision]):
             name: [row[name] for row in rows] for name in Decision.__dataclass_fields__
         }
         for name in ("asked_at", "decided_at"):
-            times = [
-                None if at is None else datetime.fromtimestamp(at, UTC) for at in columns[name]
-            ]
-            columns[name] = pandas.Series(times, dtype="datetime64[ns, UTC]")
+            columns[name] = pandas.Series(
+                [_time(at) for at in columns[name]], dtype="datetime64[ns, UTC]"
+            )
         return pandas.DataFrame(columns)
 
     def __repr__(self) -> str:
         return f"<{len(self)} decisions>"
+
+
+def _time(at: float | None) -> datetime | None:
+    return None if at is None else datetime.fromtimestamp(at, UTC)
 
 
 def decisions_of(events: Iterable[Event]) -> Decisions:

@@ -717,3 +717,85 @@ def test_a_model_that_answers_something_else_is_an_error() -> None:
 
     with pytest.raises(ModelProviderError, match="gave str"):
         build_react_agent(Odd(), tools=[]).invoke(MESSAGE)  # type: ignore[arg-type]
+
+
+# --- text that cannot be kept ---------------------------------------------------------------
+
+
+def test_half_a_character_in_an_answer_is_joined_or_shown_as_missing() -> None:
+    halves = [ChatStreamChunk(content_delta=half) for half in ("\ud83d", "\ude00", "\ud83d")]
+
+    class Halves:
+        model = "halves"
+
+        async def complete(self, request: ChatRequest) -> ChatResponse:
+            return ChatResponse(content="\ud83d", refusal="\udc00")
+
+        async def stream(self, request: ChatRequest) -> Any:
+            for half in halves:
+                yield half
+
+    streamed = build_react_agent(Halves(), tools=[], stream=True).invoke(MESSAGE)
+    assert streamed.state.final_text == "\U0001f600\ufffd"
+    whole = build_react_agent(Halves(), tools=[]).invoke(MESSAGE)
+    assert (whole.state.messages[-1].content, whole.state.messages[-1].refusal) == (
+        "\ufffd",
+        "\ufffd",
+    )
+
+
+@pytest.mark.parametrize(
+    "value",
+    [float("nan"), float("inf"), "\ud800", object()],
+    ids=["NaN", "infinity", "half", "object"],
+)
+def test_arguments_that_cannot_be_kept_are_the_models_mistake(value: Any) -> None:
+    desk = Desk()
+    script = [asks(call("look_up", order_id=value))]
+    done = agent(desk, script).invoke(MESSAGE, thread_id="t")
+    assert (done.status, desk.done) == ("completed", [])
+    assert "could not be read" in told(done)[0]
+
+
+def test_an_error_whose_text_cannot_be_kept_is_told_all_the_same() -> None:
+    @tool
+    def broken() -> str:
+        """Break."""
+        raise ValueError("half \ud800")
+
+    graph = build_react_agent(
+        ScriptedChat([asks(call("broken"))], default="."), tools=[broken], tool_errors="return"
+    )
+    assert told(graph.invoke(MESSAGE)) == ["Tool error: ValueError: half \ufffd"]
+
+
+# --- an agent inside a graph ----------------------------------------------------------------
+
+
+def test_an_agent_as_a_sub_graph_asks_through_its_parent_and_runs_what_was_shown() -> None:
+    from nbgraph import subgraph
+    from nbgraph.middleware import InterruptRule, ToolInterruptMiddleware
+
+    desk = Desk()
+    inner = build_react_agent(
+        ScriptedChat([asks(call("refund", order_id="A", amount=3.0))], default="Paid."),
+        tools=desk.tools(),
+        middleware=[ToolInterruptMiddleware(rules=[InterruptRule(tool="*")])],
+    )
+
+    class Case(BaseState):
+        said: str = ""
+
+    help_out = subgraph(
+        "help_out",
+        inner,
+        state_in=lambda state: {"messages": [HumanMessage(content="Pay")]},
+        state_out=lambda child: {"said": child.final_text},
+    )
+    graph = Graph(Case, state_store=InMemoryStateStore()).flow(START >> help_out, help_out >> END)
+    paused = graph.invoke({}, thread_id="t")
+    (key,) = paused.interrupts
+    assert key == "help_out/act:approve_c1"
+    assert paused.interrupts[key].payload.arguments == {"order_id": "A", "amount": 3.0}
+    done = graph.invoke(None, thread_id="t", resume=Resume(True))
+    assert (done.status, done.state.said, len(desk.done)) == ("completed", "Paid.", 1)
