@@ -6,11 +6,14 @@ import re
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field, replace
-from typing import Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from nbgraph.core import answers
 from nbgraph.core.events import ChildPlace, Interrupt
 from nbgraph.errors import AnswerError, GraphExecutionError
+
+if TYPE_CHECKING:
+    from nbgraph.core.node_hooks import Asker
 
 __all__ = [
     "PAYLOADS",
@@ -56,10 +59,10 @@ class Frame:
 
     `ask` gets an answer from middleware, or None; `hooked` are the answers middleware gave.
     `shown` are the questions behind the answers that were given on this branch. `child` is where
-    the task's sub-graph stands, if it has one. `began` are the effects that began and have no
-    result: keys of `ctx.once`, and None for the node itself; `ended` are the keys of those that
-    asked, which is a known end. `tool_call` is the tool call that
-    runs, if one does, as part of a question's key, and its id.
+    the task's sub-graph stands, if it has one; `asker` answers its questions. `began` are the
+    effects that began and have no result: keys of `ctx.once`, and None for the node itself; `ended`
+    are the keys of those that asked, which is a known end. `tool_call` is the tool call that runs,
+    if one does, as part of a question's key, and its id.
     """
 
     thread_id: str
@@ -70,6 +73,7 @@ class Frame:
     position: int = 0
     child: ChildPlace | None = None
     ask: Callable[[Interrupt], Any] | None = None
+    asker: Asker | None = None
     hooked: dict[str, Any] = field(default_factory=dict[str, Any])
     shown: dict[str, Interrupt] = field(default_factory=dict[str, Interrupt])
     began: set[str | None] = field(default_factory=set[str | None])
