@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from pydantic import BaseModel
 
 from nbgraph.core.codec import decode_events, encode_events
 from nbgraph.core.context import NOT_PROVIDED, NodeContext
-from nbgraph.core.events import OnceRecorded, TaskEmitted, TaskFailed, TaskSpec
+from nbgraph.core.events import Interrupt, OnceRecorded, TaskEmitted, TaskFailed, TaskSpec
 from nbgraph.core.importing import is_importable
 from nbgraph.core.interrupts import Frame
 from nbgraph.core.loop import run_sync
@@ -45,6 +45,8 @@ class Errand:
     node: Node
     answers: dict[str, Any]
     hooked: dict[str, Any]
+    shown: dict[str, Any]
+    """The questions behind answers of this branch, by key, as JSON."""
     began: frozenset[str | None]
     cache: dict[str, Any] = field(default_factory=dict[str, Any])
     recorded: dict[str, Any] = field(default_factory=dict[str, Any])
@@ -111,18 +113,21 @@ def packed(info: RunInfo, step: int, calls: Sequence[TaskCall]) -> Parcel:
 
 def _errand(call: TaskCall) -> Errand:
     context, frame = call.context, call.frame
-    task, began = call.task.model_dump(), frozenset(frame.began)
+    errand = Errand(
+        task=call.task.model_dump(),
+        node=call.node,
+        answers=frame.answers,
+        hooked=frame.hooked,
+        shown={key: question.model_dump() for key, question in frame.shown.items()},
+        began=frozenset(frame.began),
+    )
     if context is None:
-        return Errand(task, call.node, frame.answers, frame.hooked, began)
-    return Errand(
-        task,
-        call.node,
-        frame.answers,
-        frame.hooked,
-        began,
-        dict(context.cache),
-        dict(context.recorded),
-        dict(context.resume_values),
+        return errand
+    return replace(
+        errand,
+        cache=dict(context.cache),
+        recorded=dict(context.recorded),
+        resume_values=dict(context.resume_values),
     )
 
 
@@ -146,8 +151,15 @@ def _unpacked(
 ) -> tuple[TaskCall, Notes]:
     task, node, notes = TaskSpec(**errand.task), errand.node, Notes()
     names, answers, hooked = parcel.names, dict(errand.answers), dict(errand.hooked)
-    began = set(errand.began)
-    frame = Frame(names["thread_id"], task.task_id, node.name, answers, hooked=hooked, began=began)
+    frame = Frame(
+        names["thread_id"],
+        task.task_id,
+        node.name,
+        answers,
+        hooked=hooked,
+        shown={key: Interrupt.model_validate(one) for key, one in errand.shown.items()},
+        began=set(errand.began),
+    )
     port = notes.port(asyncio.get_running_loop())
     context = NodeContext(
         graph_name=parcel.graph_name,
