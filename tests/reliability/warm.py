@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 
+from nbgraph.core.answers import problems_of
 from tests.reliability import (  # noqa: F401 - imported once, for all workers
     damage,
     races,
@@ -30,5 +31,6 @@ async def _once() -> None:
 
 
 asyncio.run(_once())
+problems_of({"oneOf": [{"type": "string"}]}, "")  # judges by a schema, as after a restart
 if URL:
     import psycopg  # noqa: F401 - each fork would import it
