@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import ipywidgets
 
 from nbgraph.notebook.labels import label
 
-__all__ = ["button", "classed", "column", "grid", "mark", "row", "set_class", "spacer", "text"]
+__all__ = [
+    "button",
+    "classed",
+    "column",
+    "grid",
+    "key_class",
+    "mark",
+    "row",
+    "set_class",
+    "spacer",
+    "text",
+    "within",
+]
 
 
 def classed(widget: Any, *classes: str) -> Any:
@@ -66,3 +79,15 @@ def column(children: Iterable[Any], *classes: str) -> ipywidgets.VBox:
 def grid(children: Iterable[Any], *classes: str) -> ipywidgets.GridBox:
     """Return children in a grid; the class says how many columns."""
     return classed(ipywidgets.GridBox(tuple(children)), *classes)
+
+
+def key_class(key: str) -> str:
+    """Return the CSS class of a question's form or card."""
+    return f"nbgraph-key-{re.sub('[^A-Za-z0-9]', '-', key)}"
+
+
+def within(widget: Any) -> Iterator[ipywidgets.Widget]:
+    """Yield all that stands in a widget."""
+    for child in getattr(widget, "children", ()):
+        yield child
+        yield from within(child)
