@@ -5,6 +5,7 @@ from __future__ import annotations
 from nbgraph.agents.approvals import ToolInterruptMiddleware
 from nbgraph.agents.contexts import ModelMiddlewareContext, ToolMiddlewareContext
 from nbgraph.agents.decisions import ToolDecision, ToolInterrupt
+from nbgraph.agents.limits import ToolLimitMiddleware
 from nbgraph.agents.rules import (
     InterruptRule,
     all_fields,
@@ -36,6 +37,7 @@ __all__ = [
     "ToolDecision",
     "ToolInterrupt",
     "ToolInterruptMiddleware",
+    "ToolLimitMiddleware",
     "ToolMiddlewareContext",
     "all_fields",
     "any_field",

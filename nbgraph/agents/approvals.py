@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from nbgraph.agents.contexts import ToolMiddlewareContext
 from nbgraph.agents.decisions import (
@@ -100,17 +99,17 @@ def shown_call(ctx: ToolMiddlewareContext) -> ToolInterrupt:
     )
 
 
-def _done(
-    ctx: ToolMiddlewareContext, decision: ToolDecision, reply: Reply
-) -> Replacement | None:
+def _done(ctx: ToolMiddlewareContext, decision: ToolDecision, reply: Reply) -> Replacement | None:
     match decision.action:
         case "approve":
+            ctx.approved["arguments"] = ctx.value
             return None
         case "edit":
             arguments = edited_arguments(ctx.value, decision)
             problems = ctx.tool.problems_of(arguments)
             if problems:
                 reply.refuse({f"/arguments{path}": text for path, text in problems.items()})
+            ctx.approved["arguments"] = arguments
             return ctx.replace(arguments)
         case "respond":
             raise Responded(decision.message or "")

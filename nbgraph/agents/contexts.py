@@ -47,6 +47,8 @@ class ToolMiddlewareContext:
     task_id: str
     tool: Tool = field(repr=False)
     asked_before: tuple[str, ...] = field(default=(), repr=False)
+    approved: dict[str, Any] = field(default_factory=dict[str, Any], repr=False)
+    """Shared by the hooks of this run of the call: `"arguments"` once a person approved some."""
 
     def replace(self, value: Any) -> Replacement:
         """Return what a hook returns to put `value` in the place of what it was shown."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 __all__ = ["Responded"]
 
 
-class Responded(Exception):  # noqa: N818 - no error: the call has an answer
+class Responded(Exception):
     """Ends a tool call before the tool runs, with what the model reads instead of its result."""
 
     def __init__(self, text: str) -> None:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import inspect
 import re
-import sys
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, cast
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 from pydantic.fields import FieldInfo
@@ -98,8 +97,12 @@ def _check(function: Callable[..., Any], parameter: inspect.Parameter) -> None:
 
 def seen_by_caller(depth: int) -> dict[str, Any]:
     """Return the local names of the function that calls, `depth` frames up."""
-    frame = sys._getframe(depth + 1)  # noqa: SLF001 - where the decorated function's names are
-    return {} if frame.f_locals is frame.f_globals else dict(frame.f_locals)
+    frame = inspect.currentframe()
+    for _ in range(depth + 1):
+        frame = frame and frame.f_back
+    if frame is None or frame.f_locals is frame.f_globals:
+        return {}
+    return dict(frame.f_locals)
 
 
 def input_model_of(name: str, signature: Signature, docstring: str) -> type[BaseModel]:
@@ -109,22 +112,32 @@ def input_model_of(name: str, signature: Signature, docstring: str) -> type[Base
     """
     texts = described_parameters(docstring)
     fields: dict[str, Any] = {
-        f"arg_{index}": (parameter.annotation, _field(name, parameter, texts.get(name)))
+        f"arg_{index}": _field(name, parameter, texts.get(name))
         for index, (name, parameter) in enumerate(signature.parameters.items())
     }
     return create_model(f"{_camel(name)}Input", __config__=_FORBID, **fields)
 
 
-def _field(name: str, parameter: inspect.Parameter, text: str | None) -> FieldInfo:
-    default = parameter.default
-    if isinstance(default, FieldInfo):
-        default = FieldInfo.merge_field_infos(default, alias=name)
-        default.description = default.description or text
-        return default
-    field = Field(alias=name, title=_title(name), description=text)
-    if default is not _MISSING:
-        field = Field(default, alias=name, title=_title(name), description=text)
-    return field
+def _field(name: str, parameter: inspect.Parameter, text: str | None) -> tuple[Any, Any]:
+    """Return the type and the field of a parameter, which may have a `Field(...)` as default."""
+    given = parameter.default
+    options: dict[str, Any] = {"alias": name, "title": _title(name), "description": text}
+    if not isinstance(given, FieldInfo):
+        if given is not _MISSING:
+            options["default"] = given
+        return parameter.annotation, Field(**options)
+    for option in ("title", "description", "examples", "json_schema_extra", "discriminator"):
+        value = getattr(given, option)
+        if value is not None:
+            options[option] = value
+    if given.default_factory is not None:
+        options["default_factory"] = given.default_factory
+    elif not given.is_required():
+        options["default"] = given.default
+    annotation = parameter.annotation
+    for constraint in given.metadata:
+        annotation = Annotated[annotation, constraint]
+    return annotation, Field(**options)
 
 
 def _title(name: str) -> str:
@@ -135,8 +148,8 @@ def output_model_of(name: str, returns: Any) -> tuple[type[BaseModel], bool]:
     """Return the model of a tool's result, and whether the result is a field of it."""
     if isinstance(returns, type) and issubclass(returns, BaseModel):
         return returns, False
-    wrapped = create_model(f"{_camel(name)}Output", result=(returns, ...))
-    return wrapped, True
+    result = cast("Any", (returns, ...))
+    return create_model(f"{_camel(name)}Output", result=result), True
 
 
 def _camel(name: str) -> str:

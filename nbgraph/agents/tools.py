@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, overload
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import PydanticSerializationError
 
 from nbgraph.agents.signature import (
     Signature,
@@ -59,7 +60,7 @@ class Tool:
         self.metadata = dict(metadata)
         self.is_async = inspect.iscoroutinefunction(function)
         self._declared_input = declared_input
-        self._seen = seen
+        self._seen: Mapping[str, Any] = seen
         functools.update_wrapper(self, function)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:  # noqa: D102 - the class says it
@@ -130,13 +131,26 @@ class Tool:
             ) from error
         if self._takes_model:
             return {next(iter(self.signature.parameters)): model}
-        fields = type(model).model_fields
-        return {fields[field].alias or field: getattr(model, field) for field in fields}
+        return {
+            info.alias or field: getattr(model, field)
+            for field, info in self.input_model.model_fields.items()
+        }
 
     @property
     def _takes_model(self) -> bool:
         annotations = [each.annotation for each in self.signature.parameters.values()]
         return self._declared_input is not None and annotations == [self._declared_input]
+
+    def checked(self, result: Any) -> Any:
+        """Return a result as the type the function declares to return.
+
+        Raises
+        ------
+        ToolExecutionError
+            If it does not fit.
+        """
+        model = self._model_of(result)
+        return getattr(model, "result") if self._output[1] else model  # noqa: B009 - made at run time
 
     def written(self, result: Any) -> str:
         """Return a result as the model reads it: JSON, a lone value as `{"result": ...}`.
@@ -144,16 +158,22 @@ class Tool:
         Raises
         ------
         ToolExecutionError
-            If it is not what the function declares to return.
+            If it does not fit, or has no JSON form.
         """
+        try:
+            return self._model_of(result).model_dump_json(by_alias=True)
+        except (PydanticSerializationError, ValueError) as error:
+            raise self._undeclared(error) from error
+
+    def _model_of(self, result: Any) -> BaseModel:
         model, wrapped = self._output
         try:
-            checked = model.model_validate({"result": result} if wrapped else result)
-            return checked.model_dump_json(by_alias=True)
-        except (ValidationError, ValueError) as error:
-            raise ToolExecutionError(
-                self.name, None, f"it returned what it does not declare: {error}"
-            ) from error
+            return model.model_validate({"result": result} if wrapped else result)
+        except ValidationError as error:
+            raise self._undeclared(error) from error
+
+    def _undeclared(self, error: Exception) -> ToolExecutionError:
+        return ToolExecutionError(self.name, None, f"it returned what it does not declare: {error}")
 
     def forget_names(self) -> None:
         """Let go of the names that were seen where the tool was made; they are resolved."""

@@ -44,7 +44,9 @@ class Calls:
         self, task: TaskSpec, given: Mapping[str, Answered], port: Port, step: int
     ) -> TaskCall:
         node = self.graph.structure.nodes[task.node]
-        hooked = dict(fresh(self.log.position.hooked.get(task.task_id, {})))
+        position = self.log.position
+        hooked = dict(fresh(position.hooked.get(task.task_id, {})))
+        began = set(position.began.get(task.task_id, ()))
         answered = {key: fresh(item.answer) for key, item in given.items()}
         known = {**hooked, **answered}
         here = {
@@ -57,12 +59,18 @@ class Calls:
             task=task,
             node=node,
             schema=self.graph.schema,
-            state=self.log.position.state,
+            state=position.state,
             frame=Frame(
-                self.log.thread_id, task.task_id, task.node, known, hooked=hooked, shown=here
+                self.log.thread_id,
+                task.task_id,
+                task.node,
+                known,
+                hooked=hooked,
+                shown=here,
+                began=began,
             ),
             context=self._context(task, answered, port, step) if takes_context else None,
-            say=port.say,
+            port=port,
             hooks=node_hooks(self.graph, self.log, task, self.run_id, step),
         )
 
@@ -88,4 +96,5 @@ class Calls:
             state_store=log.store,
             stream_modes=self.stream_modes,
             resume_values=MappingProxyType(fresh(answered)),
+            planned=(position.planned, position.planned_at),
         )

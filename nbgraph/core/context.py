@@ -7,9 +7,14 @@ import inspect
 import time
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Literal
 
-from nbgraph.core.events import ChildEvent, TaskEmitted
+from nbgraph.core import answers
+from nbgraph.core.effects import Effect, begin, checked_effect, outcome
+from nbgraph.core.events import ChildEvent, OnceRecorded, TaskEmitted
+from nbgraph.core.facts import Fact
+from nbgraph.core.interrupts import Frame, running
 from nbgraph.core.values import fresh
 from nbgraph.errors import ContextNotProvidedError
 
@@ -60,8 +65,8 @@ class Port:
 
     loop: asyncio.AbstractEventLoop
     say: Callable[[TaskEmitted], None]
-    record_once: Callable[[str, str, Any], Coroutine[Any, Any, Any]]
-    """Takes task id, key and value, and returns the value as it is recorded."""
+    record: Callable[[Fact], Coroutine[Any, Any, None]]
+    """Takes what is to be recorded before the task goes on; on the run's own loop only."""
     home: Callable[[], Home]
     """Returns where the task's run stands at that moment."""
 
@@ -109,6 +114,7 @@ class NodeContext:
     stream_modes: frozenset[str] = frozenset()
     resume_values: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
     middleware: tuple[Middleware, ...] = ()
+    planned: tuple[int, float] = field(default=(0, 0.0), repr=False)
     _used: set[str] = field(default_factory=set[str], repr=False)
 
     def again(self) -> NodeContext:
@@ -128,6 +134,16 @@ class NodeContext:
             raise ContextNotProvidedError(self.node)
         return self.given
 
+    @property
+    def idempotency_key(self) -> str:
+        """The same text for every run of this task on this branch, and for nothing else.
+
+        For a receiver that takes a request it has seen before for the same one. Where a task makes
+        several, add a name of yours to each.
+        """
+        names = (self.thread_id, self.branch_id, self.task_id, *self.planned)
+        return blake2b(repr(names).encode(errors="surrogatepass"), digest_size=16).hexdigest()
+
     def emit(self, data: Any) -> None:
         """Show `data` to whoever watches the run; it is not stored."""
         self._say("custom", data)
@@ -142,40 +158,99 @@ class NodeContext:
     def _say(self, kind: Literal["custom", "token"], data: Any) -> None:
         self.port.say(TaskEmitted(self.task_id, self.node, kind, data, time.time()))
 
-    def once(self, key: str, function: Callable[[], Any]) -> Any:
+    def once(
+        self,
+        key: str,
+        function: Callable[[], Any],
+        *,
+        effect: Literal["once"] | Effect | None = None,
+    ) -> Any:
         """Return `function()`, computed once however often the node runs for this task.
 
         The result is recorded, as JSON, before it is returned. In an async node, pass an async
         function and await: `await ctx.once("price", fetch_price)`.
 
+        Parameters
+        ----------
+        key : str
+            Names the result within the task.
+        function : function
+            Without parameters. Its result is JSON.
+        effect : "once" or Effect, optional
+            The function is called at most once: its start is recorded before the call, and if the
+            process ends or the call fails before there is a result, it is not repeated. A person
+            is asked to retry it, to skip it (the result is then None) or to set its result.
+
         Raises
         ------
         ValueError
-            If the key was used before in this run of the node.
+            If the key was used before in this run of the node, or `effect` is another word.
         TypeError
             If an async node passes a function that is not async.
+        RuntimeError
+            If an effect is to happen once, and a thread that the node started asks for it.
         """
         if key in self._used:
             raise ValueError(f"ctx.once was called twice with the key {key!r} in one run")
+        frame = None if effect is None else _own_frame()
+        once = _Once(self, key, checked_effect(effect, function), frame)
         self._used.add(key)
         if inspect.iscoroutinefunction(function):
-            return self._once_async(key, function)
+            return once.called_async(function)
         if _on(self.port.loop):
             raise TypeError(f"In an async node, await ctx.once({key!r}, async_function)")
-        if key in self.recorded:
-            return fresh(self.recorded[key])
-        recording = self._recorded(key, function())
-        return asyncio.run_coroutine_threadsafe(recording, self.port.loop).result()
+        return once.called(function)
 
-    async def _once_async(self, key: str, function: Callable[[], Any]) -> Any:
-        if key in self.recorded:
-            return fresh(self.recorded[key])
-        return await self._recorded(key, await function())
+    async def record_once(self, key: str, value: Any) -> Any:
+        """Record a result under a key of `once`, and return it as it is kept."""
+        kept = answers.to_json(value, where=f"result of ctx.once({key!r})")
+        await self.port.record(OnceRecorded(task_id=self.task_id, key=key, value=kept))
+        self.recorded[key] = kept
+        return fresh(kept)
 
-    async def _recorded(self, key: str, value: Any) -> Any:
-        kept = await self.port.record_once(self.task_id, key, value)
-        self.recorded[key] = fresh(kept)
-        return kept
+
+@dataclass(frozen=True, slots=True)
+class _Once:
+    """One call of `ctx.once`; with a frame, of an effect that happens at most once."""
+
+    ctx: NodeContext
+    key: str
+    effect: Effect
+    frame: Frame | None
+
+    def called(self, function: Callable[[], Any]) -> Any:
+        if self.key in self.ctx.recorded:
+            return fresh(self.ctx.recorded[self.key])
+        found = self._found()
+        if found is None:
+            if self.frame is not None:
+                self._wait(begin(self.key, self.frame, self.ctx.port))
+            found = (function(),)
+        return self._wait(self.ctx.record_once(self.key, found[0]))
+
+    async def called_async(self, function: Callable[[], Any]) -> Any:
+        if self.key in self.ctx.recorded:
+            return fresh(self.ctx.recorded[self.key])
+        found = self._found()
+        if found is None:
+            if self.frame is not None:
+                await begin(self.key, self.frame, self.ctx.port)
+            found = (await function(),)
+        return await self.ctx.record_once(self.key, found[0])
+
+    def _found(self) -> tuple[Any] | None:
+        """Return what stands for the result, in a tuple; None if the function is to be called."""
+        return None if self.frame is None else outcome(self.key, self.effect, self.frame)
+
+    def _wait(self, step: Coroutine[Any, Any, Any]) -> Any:
+        return asyncio.run_coroutine_threadsafe(step, self.ctx.port.loop).result()
+
+
+def _own_frame() -> Frame:
+    frame = running()
+    if frame is None:
+        raise RuntimeError("ctx.once(effect=...) works in the node itself, not in its threads")
+    return frame
 
 
 def _on(loop: asyncio.AbstractEventLoop) -> bool:

@@ -226,11 +226,15 @@ class AnswerRefused(_Event):
 
 
 class TaskBegan(_Event):
-    """A task that must run at most once is about to run."""
+    """What must happen at most once is about to: a task's node, or the `ctx.once` of a key in it.
+
+    An answer about an earlier start of the same is used up by this one.
+    """
 
     type: Literal["task_began"] = "task_began"
     task_id: str
     node: str  # pyright: ignore[reportIncompatibleVariableOverride, reportGeneralTypeIssues] - frozen
+    key: str | None = None
 
 
 class OnceRecorded(_Event):

@@ -6,13 +6,25 @@ import re
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field, replace
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from nbgraph.core import answers
 from nbgraph.core.events import ChildPlace, Interrupt
 from nbgraph.errors import AnswerError, GraphExecutionError
 
-__all__ = ["ChildPause", "Frame", "GraphInterrupt", "Reply", "ask", "bound", "interrupt", "running"]
+__all__ = [
+    "PAYLOADS",
+    "ChildPause",
+    "Frame",
+    "GraphInterrupt",
+    "Reply",
+    "answer_to",
+    "ask",
+    "bound",
+    "interrupt",
+    "running",
+    "with_payload",
+]
 
 _ID = re.compile(r"[A-Za-z0-9_.-]+")
 
@@ -44,8 +56,9 @@ class Frame:
 
     `ask` gets an answer from middleware, or None; `hooked` are the answers middleware gave.
     `shown` are the questions behind the answers that were given on this branch. `child` is where
-    the task's sub-graph stands, if it has one. `tool_call` is the tool call that runs, if one does,
-    as part of a question's key.
+    the task's sub-graph stands, if it has one. `began` are the effects that began and have no
+    result: keys of `ctx.once`, and None for the node itself. `tool_call` is the tool call that
+    runs, if one does, as part of a question's key, and its id.
     """
 
     thread_id: str
@@ -58,6 +71,7 @@ class Frame:
     ask: Callable[[Interrupt], Any] | None = None
     hooked: dict[str, Any] = field(default_factory=dict[str, Any])
     shown: dict[str, Interrupt] = field(default_factory=dict[str, Interrupt])
+    began: set[str | None] = field(default_factory=set[str | None])
     tool_call: tuple[str, str | None] | None = None
 
     def of_call(self, name: str, tool_call_id: str | None) -> Frame:
@@ -83,17 +97,20 @@ class Frame:
         self.shown[question.key] = question
         return True
 
-    def drop(self, key: str) -> None:
-        """Forget an answer: its question is asked again."""
-        self.answers.pop(key, None)
+    def forget(self, key: str) -> None:
+        """Drop an answer that is used up."""
+        del self.answers[key]
         self.hooked.pop(key, None)
 
-    def forget(self, key: str) -> bool:
-        """Drop an answer that middleware gave, if it gave this one and the question refuses it."""
+    def refused(self, key: str, problems: Mapping[str, str]) -> Mapping[str, str]:
+        """Return what is wrong with a recorded answer that the question refuses.
+
+        One that middleware gave is dropped instead, and then nothing is wrong.
+        """
         if key not in self.hooked:
-            return False
-        del self.hooked[key], self.answers[key]
-        return True
+            return problems
+        self.forget(key)
+        return {}
 
     def claim(self, id: str | None) -> str:
         """Return the id of the next question, once in a run."""
@@ -110,6 +127,22 @@ class Frame:
             )
         self.used.add(claimed)
         return claimed
+
+
+PAYLOADS: dict[str, Callable[[Any], Any]] = {}
+"""What reads a payload that says its `kind`, so that a result has it as the type it was asked with.
+
+Set by whoever asks with such payloads.
+"""
+
+
+def with_payload(question: Interrupt) -> Interrupt:
+    """Return a question with its payload as the type it was asked with, where that is known."""
+    payload = question.payload
+    kind: Any = cast("Any", payload).get("kind") if isinstance(payload, dict) else None
+    read = PAYLOADS.get(kind) if isinstance(kind, str) else None
+    found = None if read is None else read(payload)
+    return question if found is None else question.model_copy(update={"payload": found})
 
 
 _frame: ContextVar[Frame] = ContextVar("nbgraph_frame")
@@ -184,12 +217,7 @@ def interrupt(
     question = _question(frame, payload, id, message, reason, response_schema)
     if question.response_schema is not None:
         answers.remember(frame.thread_id, question.key, response_schema)
-    answer = _answer(frame, question)
-    try:
-        return answers.typed(response_schema, answer, question.key)
-    except AnswerError as error:
-        problems = {} if frame.forget(question.key) else error.problems
-        raise GraphInterrupt(question, problems) from error
+    return answer_to(frame, question, response_schema)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,8 +236,7 @@ class Reply:
         GraphInterrupt
             Always.
         """
-        found = {} if self._frame.forget(self.question.key) else problems
-        raise GraphInterrupt(self.question, found)
+        raise GraphInterrupt(self.question, self._frame.refused(self.question.key, problems))
 
 
 def ask(
@@ -239,8 +266,8 @@ def ask(
     question = asked.model_copy(update={"tool_call_id": tool_call_id})
     shown = frame.shown.get(question.key)
     if question.key in frame.answers and (shown is None or not same(shown.payload)):
-        frame.drop(question.key)
-    return Reply(question, _answer(frame, question), frame)
+        frame.forget(question.key)
+    return Reply(question, answer_to(frame, question, None), frame)
 
 
 def _running_frame() -> Frame:
@@ -250,7 +277,7 @@ def _running_frame() -> Frame:
     return frame
 
 
-def _question(  # noqa: PLR0917 - the parts of a question, as they were given
+def _question(
     frame: Frame, payload: Any, id: str | None, message: str | None, reason: str, schema: Any
 ) -> Interrupt:
     id = frame.claim(id)
@@ -268,16 +295,20 @@ def _question(  # noqa: PLR0917 - the parts of a question, as they were given
     )
 
 
-def _answer(frame: Frame, question: Interrupt) -> Any:
-    """Return the answer to a question, from whoever gave it.
+def answer_to(frame: Frame, question: Interrupt, response_schema: Any) -> Any:
+    """Return the answer to a task's question: of the schema's type, or JSON.
 
     Raises
     ------
     GraphInterrupt
-        If there is none.
+        While there is none, or if the type refuses the one there is.
     """
-    if question.key not in frame.answers and frame.ask is not None:
+    key = question.key
+    if key not in frame.answers and frame.ask is not None:
         frame.take(question, frame.ask(question))
-    if question.key not in frame.answers:
+    if key not in frame.answers:
         raise GraphInterrupt(question)
-    return frame.answers[question.key]
+    try:
+        return answers.typed(response_schema, frame.answers[key], key)
+    except AnswerError as error:
+        raise GraphInterrupt(question, frame.refused(key, error.problems)) from error

@@ -7,7 +7,7 @@ import re
 import types
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from pydantic import BaseModel
 
@@ -102,6 +102,7 @@ class Node(Source, Goal):
     label: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
     inner: Inner | None = None
+    effect: Literal["once"] | None = None
     is_async: bool = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -142,8 +143,9 @@ def node(
     goto: Iterable[Any] | None = None,
     label: str | None = None,
     metadata: Mapping[str, Any] | None = None,
+    effect: Literal["once"] | None = None,
 ) -> Callable[[Callable[..., Any]], Node]: ...
-def node(
+def node(  # noqa: PLR0913 - a decorator's options
     function: Callable[..., Any] | None = None,
     /,
     *,
@@ -154,6 +156,7 @@ def node(
     goto: Iterable[Any] | None = None,
     label: str | None = None,
     metadata: Mapping[str, Any] | None = None,
+    effect: Literal["once"] | None = None,
 ) -> Node | Callable[[Callable[..., Any]], Node]:
     """Make a node of a function, as a decorator with or without options.
 
@@ -176,6 +179,10 @@ def node(
         What the drawing shows instead of the name.
     metadata : dict, optional
         Yours; nbgraph does not read it.
+    effect : "once", optional
+        The node runs at most once for a task: its start is recorded before it runs, and if the
+        process ends or it fails before there is a result, it is not repeated. A person is asked to
+        retry it, to skip it (nothing is written) or to set what it returned.
 
     Returns
     -------
@@ -202,6 +209,7 @@ def node(
             goto=_checked_goto(goto),
             label=label,
             metadata=dict(metadata or {}),
+            effect=_checked_effect(effect, retry),
         )
 
     return made if function is None else made(function)
@@ -250,6 +258,14 @@ def _checked_timeout(timeout: float | None) -> float | None:
     if timeout is not None and not timeout > 0:
         raise TypeError(f"timeout is a number of seconds above 0, got {timeout!r}")
     return timeout
+
+
+def _checked_effect(effect: Any, retry: Any) -> Literal["once"] | None:
+    if effect not in (None, "once"):
+        raise TypeError(f"effect is 'once' or None, got {effect!r}")
+    if effect is not None and retry is not None:
+        raise TypeError("A node with effect='once' is not tried again; leave retry= out")
+    return effect
 
 
 def _checked_goto(goto: Iterable[Any] | None) -> tuple[Any, ...]:

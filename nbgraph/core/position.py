@@ -30,6 +30,7 @@ from nbgraph.core.events import (
     TaskInterrupted,
     TaskSpec,
 )
+from nbgraph.core.starts import Began, ended, outcome_key, paused, started
 from nbgraph.core.store import BranchSummary, Status
 
 __all__ = ["Answered", "Position", "advance", "fold", "merged_state", "superstepped"]
@@ -62,8 +63,11 @@ class Position:
         The state's fields, as Python values.
     tasks : tuple of TaskSpec
         The current superstep, in the order in which updates apply.
-    finished, failed, began
+    finished, failed
         What is recorded of these tasks.
+    began : mapping of task id to tuple of str or None
+        What began in these tasks, must happen at most once, and has no result: keys of `ctx.once`,
+        and None for the node itself.
     pending : mapping of str to Interrupt
         Questions that wait for an answer, by key.
     answered : mapping of str to Answered
@@ -72,8 +76,8 @@ class Position:
         What `ctx.cache` and `ctx.once` kept for the tasks' next run, and answers middleware gave.
     children : mapping of task id to ChildPlace
         Where the sub-graphs of these tasks stood when last reported.
-    planned : int
-        The event that planned the tasks.
+    planned, planned_at : int and float
+        The event that planned the tasks, and when it was recorded.
     joins : mapping of str to tuple of str
         Sources that arrived at joins that still wait.
     before, after : tuple of str or None
@@ -92,7 +96,7 @@ class Position:
     tasks: tuple[TaskSpec, ...] = ()
     finished: Mapping[str, TaskFinished] = field(default_factory=dict[str, TaskFinished])
     failed: Mapping[str, TaskFailed] = field(default_factory=dict[str, TaskFailed])
-    began: frozenset[str] = frozenset()
+    began: Began = field(default_factory=dict[str, tuple[str | None, ...]])
     pending: Mapping[str, Interrupt] = field(default_factory=dict[str, Interrupt])
     answered: Mapping[str, Answered] = field(default_factory=dict[str, Answered])
     caches: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
@@ -100,6 +104,7 @@ class Position:
     hooked: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
     children: Mapping[str, ChildPlace] = field(default_factory=dict[str, ChildPlace])
     planned: int = 0
+    planned_at: float = 0.0
     joins: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     before: tuple[str, ...] | None = None
     after: tuple[str, ...] | None = None
@@ -257,6 +262,7 @@ def superstepped(
         joins=event.joins,
         tasks=event.next,
         planned=event.sequence,
+        planned_at=event.created_at,
     )
 
 
@@ -286,6 +292,7 @@ def _written(position: Position, event: RunStarted | StateEdited, folding: Foldi
                 state=folding.apply(position.state, update, replaced),
                 tasks=tasks,
                 planned=event.sequence,
+                planned_at=event.created_at,
                 before=position.before,
                 after=position.after,
             )
@@ -312,17 +319,31 @@ def _reported(
             old = position.answered
             return moved.moved(
                 failed=failed,
+                began=paused(position.began, task_id, asked),
                 pending={**position.pending, **asked},
                 answered={key: given for key, given in old.items() if key not in asked},
                 caches={**position.caches, task_id: cache},
                 hooked={**position.hooked, task_id: hooked},
                 children=_placed(position, event),
             )
-        case TaskBegan():
-            return moved.moved(began=position.began | {task_id})
+        case TaskBegan(key=key):
+            return _begun(moved, task_id, key).moved(failed=failed)
         case OnceRecorded(key=key, value=value):
             kept = {**position.once.get(task_id, {}), key: value}
-            return moved.moved(once={**position.once, task_id: kept})
+            began = ended(position.began, task_id, key)
+            return moved.moved(once={**position.once, task_id: kept}, began=began)
+
+
+def _begun(position: Position, task_id: str, key: str | None) -> Position:
+    """Return the position after a start, which uses up what was answered about an earlier one."""
+    address = outcome_key(task_id, key)
+    given = {**position.hooked.get(task_id, {})}
+    given.pop(address, None)
+    return position.moved(
+        began=started(position.began, task_id, key),
+        answered={one: answer for one, answer in position.answered.items() if one != address},
+        hooked={**position.hooked, task_id: given},
+    )
 
 
 def _placed(position: Position, event: TaskFailed | TaskInterrupted) -> Mapping[str, ChildPlace]:
@@ -332,7 +353,7 @@ def _placed(position: Position, event: TaskFailed | TaskInterrupted) -> Mapping[
 
 
 def _asked(position: Position, event: AnswersGiven | AnswerRefused) -> Position:
-    pending, answered = dict(position.pending), dict(position.answered)
+    pending, answered, began = dict(position.pending), dict(position.answered), position.began
     match event:
         case AnswersGiven(answers=answers, by=by):
             for key, answer in answers.items():
@@ -352,7 +373,10 @@ def _asked(position: Position, event: AnswersGiven | AnswerRefused) -> Position:
                 "problems": problems,
             }
             pending[key] = answered.pop(key).interrupt.model_copy(update=again)
-    return position.moved(sequence=event.sequence, pending=pending, answered=answered, paused=None)
+            began = paused(began, pending[key].task_id, (key,))
+    return position.moved(
+        sequence=event.sequence, pending=pending, answered=answered, began=began, paused=None
+    )
 
 
 def _marked(

@@ -6,11 +6,9 @@ import asyncio
 import sys
 import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4
 
-from nbgraph.core import answers
 from nbgraph.core.calls import Calls
 from nbgraph.core.context import Home, Port
 from nbgraph.core.endings import Limits
@@ -19,7 +17,6 @@ from nbgraph.core.endings import failed as _failed
 from nbgraph.core.events import (
     Event,
     LiveEvent,
-    OnceRecorded,
     RunFinished,
     RunPaused,
     RunStarted,
@@ -30,6 +27,7 @@ from nbgraph.core.events import (
     TaskStarted,
     made,
 )
+from nbgraph.core.facts import Facts, Recording
 from nbgraph.core.inbox import Inbox
 from nbgraph.core.log import Draft, Log
 from nbgraph.core.middleware import GraphMiddlewareContext
@@ -38,7 +36,6 @@ from nbgraph.core.requests import Stop
 from nbgraph.core.run_hooks import RunHooks, graph_context
 from nbgraph.core.superstep import breaks_when, check_conflicts, next_tasks
 from nbgraph.core.task import Outcome, TaskCall, run_task
-from nbgraph.core.values import fresh
 from nbgraph.errors import GraphExecutionError, GraphTimeoutError, RunLimitExceededError
 
 if TYPE_CHECKING:
@@ -47,15 +44,7 @@ if TYPE_CHECKING:
 __all__ = ["Limits", "Superstepper"]
 
 
-@dataclass(frozen=True, slots=True)
-class _Once:
-    """A result to record before its task goes on."""
-
-    event: OnceRecorded
-    recorded: asyncio.Future[None]
-
-
-_Item = Outcome | LiveEvent | _Once | Stop
+_Item = Outcome | LiveEvent | Recording | Stop
 
 
 class Superstepper:
@@ -83,7 +72,7 @@ class Superstepper:
         self._resuming = True
         self._hooks = RunHooks(graph.middleware, self._graph_seen)
         self._spent = 0.0
-        self._unrecorded: set[asyncio.Future[None]] = set()
+        self._facts = Facts(self._inbox.put_nowait)
         self._jobs: dict[str, asyncio.Task[None]] = {}
         self._waiting: set[str] = set()
         self._outlet: Port | None = None
@@ -132,8 +121,7 @@ class Superstepper:
         """Cancel what still runs, and let go of workers that wait for a record."""
         self._over = True
         self._log.let_go()
-        for recorded in self._unrecorded:
-            recorded.cancel()
+        self._facts.close()
         await self._cancel()
 
     async def _cancel(self) -> None:
@@ -185,19 +173,7 @@ class Superstepper:
         def say(event: TaskEmitted) -> None:
             loop.call_soon_threadsafe(self._inbox.put_nowait, event)
 
-        async def record(task_id: str, key: str, value: Any) -> Any:
-            kept = answers.to_json(value, where=f"result of ctx.once({key!r})")
-            recorded: asyncio.Future[None] = loop.create_future()
-            self._unrecorded.add(recorded)
-            self._inbox.put_nowait(
-                _Once(OnceRecorded(task_id=task_id, key=key, value=kept), recorded)
-            )
-            if self._over:
-                recorded.cancel()
-            await recorded
-            return fresh(kept)
-
-        return Port(loop=loop, say=say, record_once=record, home=self._home)
+        return Port(loop=loop, say=say, record=self._facts.record, home=self._home)
 
     def _home(self) -> Home:
         log, position = self._log, self._log.position
@@ -216,11 +192,13 @@ class Superstepper:
     async def _advance(self) -> Sequence[Event | LiveEvent]:
         """Take what has happened since the last look, record it as one commit, and return it."""
         items = await self._taken()
-        if any(map(_ends, items)):
+        ends = any(map(_ends, items))
+        if ends:
             await self._cancel()
             items += self._inbox.at_hand()  # what is known by then is recorded too
         live: list[Event | LiveEvent] = []
         outcomes: list[Outcome] = []
+        facts: list[Recording] = []
         stops = False
         for item in items:
             match item:
@@ -228,21 +206,18 @@ class Superstepper:
                     outcomes.append(item)
                 case Stop(gently=gently):
                     stops, self._pausing = stops or not gently, True
-                case _Once():
-                    live.extend(await self._record_once(item))
+                case Recording():
+                    facts.append(item)
                 case _:
                     live.append(item)
-        if not (stops or outcomes):
-            return live
         self._waiting -= {item.task_id for item in outcomes}
-        return [*live, *await self._commit(self._reported(outcomes, stops=stops))]
-
-    async def _record_once(self, item: _Once) -> Sequence[Event]:
-        events = await self._log.commit(self._log.draft([item.event]))
-        self._unrecorded.discard(item.recorded)
-        if not item.recorded.done():
-            item.recorded.set_result(None)
-        return events
+        if facts:
+            facts = self._facts.admitted(facts, () if ends else self._waiting)
+        if not (stops or outcomes or facts):
+            return live
+        happened = await self._commit(self._reported(outcomes, facts, stops=stops))
+        self._facts.recorded(facts)
+        return [*live, *happened]
 
     async def _taken(self) -> list[_Item]:
         return [await self._first_taken(), *self._inbox.at_hand()]
@@ -260,11 +235,17 @@ class Superstepper:
         finally:
             self._spent += time.perf_counter() - clock
 
-    def _reported(self, outcomes: Sequence[Outcome], *, stops: bool) -> Draft:
-        """Return what outcomes lead to: a failure, the end of the superstep, or just themselves."""
+    def _reported(
+        self, outcomes: Sequence[Outcome], facts: Sequence[Recording], *, stops: bool
+    ) -> Draft:
+        """Return what outcomes lead to: a failure, the end of the superstep, or just themselves.
+
+        What tasks had recorded before comes first.
+        """
         # A run's own failure, which has no task, comes after what tasks report.
         ordered = sorted(outcomes, key=_is_of_run) if len(outcomes) > 1 else outcomes
-        draft = self._log.draft([item.event for item in ordered])
+        before = [item.fact for item in facts]
+        draft = self._log.draft([*before, *(item.event for item in ordered)])
         failed = {item.task_id: item for item in outcomes if item.exception is not None}
         if "" in failed:
             return draft

@@ -25,7 +25,7 @@ from nbgraph.errors import NbgraphError
 
 __all__ = ["fingerprint", "position_of", "snapshot_of"]
 
-_CODEC = 1
+_CODEC = 2
 """To be raised when the text changes its meaning."""
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
@@ -69,7 +69,7 @@ def _plain(position: Position) -> dict[str, Any]:
         "tasks": [_dumped(task) for task in position.tasks],
         "finished": {key: _event_out(event) for key, event in position.finished.items()},
         "failed": {key: _event_out(event) for key, event in position.failed.items()},
-        "began": sorted(position.began),
+        "began": position.began,
         "pending": {key: _dumped(asked) for key, asked in position.pending.items()},
         "answered": {key: _answered_out(given) for key, given in position.answered.items()},
         "caches": position.caches,
@@ -77,6 +77,7 @@ def _plain(position: Position) -> dict[str, Any]:
         "hooked": position.hooked,
         "children": {key: _dumped(place) for key, place in position.children.items()},
         "planned": position.planned,
+        "planned_at": position.planned_at,
         "joins": position.joins,
         "before": position.before,
         "after": position.after,
@@ -94,7 +95,7 @@ def _read(sequence: int, kept: dict[str, Any], schema: StateSchema) -> Position:
         tasks=tuple(map(TaskSpec.model_validate, kept["tasks"])),
         finished={key: _event_in(event) for key, event in kept["finished"].items()},
         failed={key: _event_in(event) for key, event in kept["failed"].items()},
-        began=frozenset(kept["began"]),
+        began={key: tuple(keys) for key, keys in kept["began"].items()},
         pending={key: Interrupt.model_validate(one) for key, one in kept["pending"].items()},
         answered={key: _answered_in(given) for key, given in kept["answered"].items()},
         caches=kept["caches"],
@@ -102,6 +103,7 @@ def _read(sequence: int, kept: dict[str, Any], schema: StateSchema) -> Position:
         hooked=kept["hooked"],
         children={key: ChildPlace.model_validate(one) for key, one in kept["children"].items()},
         planned=kept["planned"],
+        planned_at=kept["planned_at"],
         joins={key: tuple(sources) for key, sources in kept["joins"].items()},
         before=_names(kept["before"]),
         after=_names(kept["after"]),

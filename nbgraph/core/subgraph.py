@@ -178,7 +178,7 @@ class _Child:
             return 0
         if _BEGUN in ctx.recorded:
             return ctx.recorded[_BEGUN]
-        return await ctx.port.record_once(ctx.task_id, _BEGUN, position.sequence)
+        return await ctx.record_once(_BEGUN, position.sequence)
 
     async def _sent(
         self, thread: Thread, request: Start | Resume | Continue, ctx: NodeContext

@@ -6,14 +6,15 @@ import asyncio
 import os
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar, cast
 
 from nbgraph.core import answers
-from nbgraph.core.context import NodeContext
+from nbgraph.core.context import NodeContext, Port
+from nbgraph.core.effects import Effect, begin, outcome
 from nbgraph.core.events import (
     AnswerRefused,
     Attempt,
@@ -53,7 +54,7 @@ class TaskCall:
     state: Mapping[str, Any]
     frame: Frame
     context: NodeContext | None
-    say: Callable[[TaskEmitted], None]
+    port: Port
     hooks: NodeHooks | None = None
     values: Mapping[str, Any] | None = None
 
@@ -65,7 +66,7 @@ class TaskCall:
 
     def emit_attempt(self, attempt: Attempt, at: float) -> None:
         """Show an attempt that will be repeated."""
-        self.say(TaskEmitted(self.task.task_id, self.node.name, "attempt", attempt, at))
+        self.port.say(TaskEmitted(self.task.task_id, self.node.name, "attempt", attempt, at))
 
     def again(self) -> TaskCall:
         """Return the call for another run of the node."""
@@ -141,10 +142,15 @@ async def run_task(call: TaskCall) -> Outcome:
             cache=cache,
             started=started,
             duration=time.perf_counter() - clock,
-            attempts=attempts.made,
+            attempts=attempts.made if _began(call) else 0,
             child=call.frame.child,
         ),
     )
+
+
+def _began(call: TaskCall) -> bool:
+    """Return whether the node ran, and its result is not what a person set."""
+    return call.node.effect is None or None in call.frame.began
 
 
 def _failed(call: TaskCall, error: BaseException, attempts: Attempts) -> Outcome:
@@ -272,8 +278,13 @@ async def _taken(
     return answered
 
 
-async def _timed(call: TaskCall) -> Any:
+async def _timed(call: TaskCall) -> Result:
     timeout = call.node.timeout
+    if call.node.effect is not None:
+        found = await _settled(call)
+        if found is not None:
+            return found
+        await begin(None, call.frame, call.port)
     if timeout is None:
         return await _called(call)
     scope = asyncio.timeout(timeout)
@@ -286,7 +297,29 @@ async def _timed(call: TaskCall) -> Any:
         raise
 
 
-async def _called(call: TaskCall) -> Any:
+async def _settled(call: TaskCall) -> Result | None:
+    """Return what a person says of a node that began before; None if the node is to run.
+
+    Middleware is asked where the node would ask it: a sync node's in a worker.
+    """
+
+    def read(result: Any) -> Result:
+        checked = call.schema.update(result or {}, f"result of {call.node.name!r}")
+        return dict(checked.values), checked.replaced, None
+
+    def found() -> tuple[Any] | None:
+        return outcome(None, _OF_A_NODE, call.frame, read=read)
+
+    if None not in call.frame.began:
+        return None
+    settled = found() if call.node.is_async else await call_in_worker(found)
+    return settled and (settled[0] or ({}, (), None))
+
+
+_OF_A_NODE = Effect(returns=dict[str, Any])
+
+
+async def _called(call: TaskCall) -> Result:
     if call.node.is_async:
         before = call.before()
         given = call.schema.view(before)
@@ -296,7 +329,7 @@ async def _called(call: TaskCall) -> Any:
     return await call_in_worker(lambda: _called_sync(call))
 
 
-def _called_sync(call: TaskCall) -> Any:
+def _called_sync(call: TaskCall) -> Result:
     before = call.before()
     given = call.schema.view(before)
     with bound(call.frame):
