@@ -143,6 +143,7 @@ class ArgumentRow:
         set_text(self._edited, "" if edit is None else _change(edit))
         self._edited.layout.display = None if edit else "none"
         self._reset.layout.visibility = "visible" if edit else "hidden"
+        self._reset.layout.display = None if edit or not self._is_wide else "none"
         if self._run is not None:
             set_class(self._run, "edited", on=edit is not None)
         found = findings_of(now)
