@@ -68,7 +68,7 @@ def _within(start: str, end: str, items: list[tuple[Piece, ...]], indent: int) -
 def _quoted(value: str) -> Iterator[Piece]:
     yield _text('"')
     shown = pieces(value)
-    following = (*shown[1:], _text(""))
+    following = (*shown, _text(""))[1:]
     for piece, after in zip(shown, following, strict=True):
         match piece.kind:
             case "text" if after.kind == "posing":

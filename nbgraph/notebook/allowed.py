@@ -6,8 +6,10 @@ from collections.abc import Callable
 
 import ipywidgets
 
+from nbgraph import excerpts
 from nbgraph.core.hidden import reveal
 from nbgraph.drawing import cut
+from nbgraph.literals import literal
 from nbgraph.notebook.parts import button, classed, row, text
 from nbgraph.notebook.routing import serve_while_busy
 from nbgraph.notebook.tool_card import ToolCard
@@ -57,7 +59,8 @@ class Allowed(ipywidgets.HBox):
     def covers(self, card: ToolCard) -> bool:
         """Return whether a call is approved without being asked about."""
         call = card.call
-        is_plain = not (findings_of(call.arguments) or card.held or card.edits)
+        is_long = any(excerpts.is_long(literal(each)) for each in call.arguments.values())
+        is_plain = not (findings_of(call.arguments) or is_long or card.is_edited)
         may = "approve" in call.allowed and not call.destructive
         return call.tool_name in self._names and may and is_plain
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import ipywidgets
+
 from nbgraph.core.answers import UNSET, Unset
 from nbgraph.core.hidden import Findings, Piece, marked, pieces
 from nbgraph.core.json_values import Json
@@ -31,6 +33,7 @@ from nbgraph.notebook.editor import Editor
 from nbgraph.notebook.exhibit import Exhibit
 from nbgraph.notebook.labels import set_text
 from nbgraph.notebook.parts import button, column, mark, row, set_class, text
+from nbgraph.notebook.routing import serve_while_busy
 from nbgraph.tool_calls import Edit, findings_of, many
 
 __all__ = ["ArgumentRow"]
@@ -86,20 +89,19 @@ class ArgumentRow:
         self._name = column([label, text(_kind(field, proposed), "nbgraph-small")], "nm")
         self._exhibit = None if proposed is UNSET else Exhibit(_shown(proposed), self._open)
         absent = text("not given", "nbgraph-unset")
-        self._edited = text("", "nbgraph-small", "nbgraph-change")
-        self._found = text("", "nbgraph-small", "nbgraph-text")
-        self._clean = button("Remove it", lambda: clean(name), "link", "nbgraph-clean")
-        self._warning = row([mark("waiting"), self._found, self._clean], "nbgraph-hidden")
+        self._edited: ipywidgets.Label | None = None
+        self._warning: _Warning | None = None
+        self._clean = clean
         self._reset = button(
             "Reset", lambda: reset(name), "quiet", "nbgraph-reset", icon="undo",
             tooltip=f"Reset {marked(name)}",
         )  # fmt: skip
         old = self._exhibit.box if self._exhibit else absent
         if editor is None:
-            self._old, self._run = column([old, self._warning], "old"), None
+            self._old, self._run = column([old], "old"), None
         else:
             self._old = column([old], "old")
-            self._run = column([editor.bare().box, self._edited, self._warning], "run")
+            self._run = column([editor.bare().box], "run")
         self._lay_out()
         self.show(None, proposed)
 
@@ -140,23 +142,40 @@ class ArgumentRow:
         """Show whether it is changed, and what is hidden in it."""
         if self._exhibit is not None:
             self._exhibit.strike(struck=edit is not None)
-        set_text(self._edited, "" if edit is None else _change(edit))
-        self._edited.layout.display = None if edit else "none"
+        self._show_edit(edit)
+        self._show_found(findings_of(now))
+
+    def _show_edit(self, edit: Edit | None) -> None:
+        if edit is not None and self._edited is None:
+            self._edited = text("", "nbgraph-small", "nbgraph-change")
+            self._arrange()
+        if self._edited is not None:
+            set_text(self._edited, "" if edit is None else _change(edit))
+            self._edited.layout.display = None if edit else "none"
         self._reset.layout.visibility = "visible" if edit else "hidden"
         self._reset.layout.display = None if edit or not self._is_wide else "none"
         if self._run is not None:
             set_class(self._run, "edited", on=edit is not None)
-        found = findings_of(now)
-        set_text(self._found, _warning(found))
-        self._warning.layout.display = None if found else "none"
-        self._clean.description = "Remove it" if found.hidden == 1 else "Remove them"
-        can_clean = found.hidden and self.editor is not None
-        self._clean.layout.display = None if can_clean else "none"
+
+    def _show_found(self, found: Findings) -> None:
+        if found and self._warning is None:
+            self._warning = _Warning(lambda: self._clean(self.name))
+            self._arrange()
+        if self._warning is not None:
+            self._warning.show(found, can_clean=self.editor is not None)
+
+    def _arrange(self) -> None:
+        """Put what is said below the field, or below what is proposed."""
+        place = self._old if self._run is None else self._run
+        said = (self._edited, self._warning.box if self._warning else None)
+        place.children = (place.children[0], *filter(None, said))
+        serve_while_busy(place)
 
     def lock(self, *, locked: bool) -> None:
         """Take the ways to change it away, or give them back."""
-        for each in (self._reset, self._clean):
-            each.disabled = locked
+        self._reset.disabled = locked
+        if self._warning is not None:
+            self._warning.button.disabled = locked
 
     def _open(self) -> None:
         self._lay_out()
@@ -167,6 +186,22 @@ class ArgumentRow:
         if self._run is not None:
             set_class(self._run, "span2", on=self._is_wide)
             self._run.layout.display = None if self.is_open else "none"
+
+
+class _Warning:
+    """Says what is hidden in an argument, and takes it out."""
+
+    def __init__(self, clean: Callable[[], object]) -> None:
+        self._said = text("", "nbgraph-small", "nbgraph-text")
+        self.button = button("", clean, "link", "nbgraph-clean")
+        self.box = row([mark("waiting"), self._said, self.button], "nbgraph-hidden")
+
+    def show(self, found: Findings, *, can_clean: bool) -> None:
+        """Show what was found; nothing for nothing."""
+        set_text(self._said, _warning(found))
+        self.box.layout.display = None if found else "none"
+        self.button.description = "Remove it" if found.hidden == 1 else "Remove them"
+        self.button.layout.display = None if found.hidden and can_clean else "none"
 
 
 def _shown(proposed: Json) -> tuple[Piece, ...]:

@@ -171,7 +171,7 @@ class Calls(ipywidgets.VBox):
         if card is None:
             self.children = ()
             return
-        card.seen = True
+        card.show_face()
         is_one = len(self._cards) == 1
         shown = (card,) if is_one else (self._head, self._segments, card, self._foot)
         if shown != self.children:

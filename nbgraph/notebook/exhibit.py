@@ -30,11 +30,14 @@ class Exhibit:
         self._pieces, self._tell = pieces, opened
         self.is_long = is_long(pieces)
         self._size = 0
-        self._head, self._tail = Flow(), Flow()
-        self._count = text("", "nbgraph-small")
-        self._button = button("Open to approve", self.open, "link", "nbgraph-open")
-        self._cut = row([self._count, self._button], "nbgraph-cut")
-        self.box = classed(ipywidgets.VBox(), "nbgraph-value")
+        self._head = Flow()
+        self.box = classed(ipywidgets.VBox((self._head,)), "nbgraph-value")
+        set_class(self.box, "nbgraph-long", on=self.is_long)
+        if self.is_long:
+            self._tail = Flow()
+            self._count = text("", "nbgraph-small")
+            self._button = button("Open to approve", self.open, "link", "nbgraph-open")
+            self._cut = row([self._count, self._button], "nbgraph-cut")
         self._show()
 
     @property
@@ -54,13 +57,13 @@ class Exhibit:
 
     def _show(self) -> None:
         shown = excerpt(self._pieces, self._size)
-        is_cut = shown.left_out > 0
         self._head.show(spans(shown.head))
+        if not self.is_long:
+            return
         self._tail.show(spans(shown.tail))
         self._count.value = f"{shown.left_out:,} more characters"
         self._button.description = "Show more" if self._size else "Open to approve"
-        parts = (self._head, self._cut, self._tail) if is_cut else (self._head,)
+        parts = (self._head, self._cut, self._tail) if shown.left_out else (self._head,)
         if parts != self.box.children:
             self.box.children = parts
             serve_while_busy(self.box)
-        set_class(self.box, "nbgraph-long", on=self.is_long)

@@ -7,8 +7,11 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import ipywidgets
+from ipywidgets.widgets.widget_button import ButtonStyle
+from ipywidgets.widgets.widget_string import LabelStyle
 
 from nbgraph.notebook.labels import label
+from nbgraph.notebook.shared import plain, shared
 
 __all__ = [
     "button",
@@ -45,12 +48,12 @@ def text(value: str, *classes: str) -> ipywidgets.Label:
 
 def mark(name: str) -> ipywidgets.Label:
     """Return the sign of a mark: its shape is drawn by the style."""
-    return classed(ipywidgets.Label(""), "nbgraph-mark", name)
+    return classed(ipywidgets.Label("", style=shared(LabelStyle)), "nbgraph-mark", name)
 
 
 def spacer() -> ipywidgets.Label:
     """Return what pushes the rest of a row to its end."""
-    return classed(ipywidgets.Label(""), "nbgraph-push")
+    return classed(ipywidgets.Label("", **plain(LabelStyle)), "nbgraph-push")
 
 
 def button(
@@ -61,7 +64,9 @@ def button(
     tooltip: str = "",
 ) -> ipywidgets.Button:
     """Return a button that calls `pressed`; its text is ours, never data."""
-    made = ipywidgets.Button(description=description, icon=icon, tooltip=tooltip)
+    made = ipywidgets.Button(
+        description=description, icon=icon, tooltip=tooltip, style=shared(ButtonStyle)
+    )
     made.on_click(lambda _: pressed())
     return classed(made, *classes)
 

@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import ipywidgets
+from ipywidgets.widgets.widget_string import LabelStyle
 
 from nbgraph.core.hidden import Piece, reveal
 from nbgraph.notebook.parts import classed
 from nbgraph.notebook.routing import serve_while_busy
+from nbgraph.notebook.shared import plain, shared
 
 __all__ = ["Flow", "Span", "code", "spans", "words"]
 
@@ -45,7 +47,7 @@ class Flow(ipywidgets.Box):
     """Spans that flow like one text."""
 
     def __init__(self, shown: Sequence[Span] = (), *classes: str) -> None:
-        super().__init__()
+        super().__init__(layout=shared(ipywidgets.Layout))
         classed(self, "nbgraph-flow", *classes)
         self._shown: Sequence[Span] | None = None
         self.show(shown)
@@ -68,7 +70,7 @@ class Flow(ipywidgets.Box):
 
 def _label(span: Span) -> ipywidgets.Label:
     text, classes = span
-    return classed(ipywidgets.Label(text), "mathjax_ignore", *classes)
+    return classed(ipywidgets.Label(text, **plain(LabelStyle)), "mathjax_ignore", *classes)
 
 
 def _few(shown: Sequence[Span]) -> Sequence[Span]:

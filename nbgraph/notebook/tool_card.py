@@ -61,56 +61,69 @@ class ToolCard(ipywidgets.VBox):
             raise ValueError(f"The question {interrupt.key!r} is not about a tool call")
         super().__init__()
         self.interrupt, self.call = interrupt, call
+        self._place = _place
         self._page = _place.keys if _place else Keys()
-        self._thread_id = _place.thread_id if _place else None
         self._callbacks: list[Callback] = []
         self._deck: Deck | None = None
         self._decision: Json | Unset = UNSET
         self._lock = threading.Lock()
         self._busy = self._sent = False
+        self._made: CardFace | None = None
+        self._box: ipywidgets.VBox = self if _place else column([])
+        classed(self._box, "nbgraph-card", key_class(interrupt.key))
+        set_class(self._box, "nbgraph-destructive", on=call.destructive)
         self.seen = False
-        self._build(alone=_place is None, allow=_place.allow if _place else None)
-        if interrupt.problems:
-            self._tell(interrupt.problems)
+        if _place is None:
+            self.add_class("nbgraph")
+            self.children = (self._box, self._page)
+            self.show_face()
 
-    def _build(self, *, alone: bool, allow: Callable[[ToolCard], object] | None) -> None:
-        call = self.call
+    def show_face(self) -> None:
+        """Show the card; in a panel of many it is made when a person gets to it."""
+        self._face.tick(time.time())
+        self.seen = True
+
+    @property
+    def _face(self) -> CardFace:
+        if self._made is None:
+            self._made = self._new_face()
+            self._box.children = self._made.children
+            self._tell(self.interrupt.problems or {})
+            serve_while_busy(self)
+        return self._made
+
+    def _new_face(self) -> CardFace:
+        place, call = self._place, self.call
         presses: dict[str, Callable[[], object]] = {
             "approve": self.choose_approve,
             "deny": lambda: self._try(self._denial, at_once=False),
             "respond": lambda: self._try(self._response, at_once=False),
         }
-        if allow is not None and not call.destructive and "approve" in call.allowed:
-            presses["allow"] = lambda: allow(self)
-        self._face = CardFace(self.interrupt, call, self._page, presses, self._changed)
-        self._arguments, self._bar = self._face.arguments, self._face.bar
-        self._box: ipywidgets.VBox = column([]) if alone else self
-        self._box.children = self._face.children
-        classed(self._box, "nbgraph-card", key_class(self.interrupt.key))
-        set_class(self._box, "nbgraph-destructive", on=call.destructive)
-        if alone:
-            self.add_class("nbgraph")
-            self.children = (self._box, self._page)
-            self.seen = True
-        self._show()
-        serve_while_busy(self)
+        if place and not call.destructive and "approve" in call.allowed:
+            presses["allow"] = lambda: place.allow(self)
+        return CardFace(self.interrupt, call, self._page, presses, self._changed)
 
     # --- what it says -------------------------------------------------------------------------
 
     @property
     def arguments(self) -> dict[str, Json]:
         """The arguments the tool would run with now: the proposed ones with the edits."""
-        return self._arguments.value
+        return self._face.arguments.value
 
     @property
     def edits(self) -> dict[str, tuple[Any, Any]]:
         """What is changed: old and new value by argument; UNSET is one that is not there."""
-        return {edit.name: (edit.old, edit.new) for edit in self._arguments.edits}
+        return {edit.name: (edit.old, edit.new) for edit in self._face.arguments.edits}
+
+    @property
+    def is_edited(self) -> bool:
+        """Whether something is changed."""
+        return self._made is not None and bool(self.edits)
 
     @property
     def errors(self) -> dict[str, str]:
         """What is not right with the edits, by JSON Pointer into the arguments."""
-        return self._arguments.errors
+        return self._face.arguments.errors
 
     @property
     def held(self) -> str:
@@ -134,7 +147,7 @@ class ToolCard(ipywidgets.VBox):
             found = self._outcome
             reason = f": “{found.message}”" if found.message and found.arguments is None else ""
             return f"{found.words}{reason}"
-        count = len(self._arguments.edits)
+        count = len(self._face.arguments.edits) if self._made else 0
         return f"{many(count, 'edit')}, not decided yet" if count else "not decided yet"
 
     @property
@@ -155,7 +168,7 @@ class ToolCard(ipywidgets.VBox):
         AnswerError
             If that is not allowed for this call.
         """
-        self._need("edit" if self._arguments.edits else "approve")
+        self._need("edit" if self._face.arguments.edits else "approve")
         return self._try(self._approval, at_once=True)
 
     def edit(self, arguments: Mapping[str, Any], *, replace: bool = False) -> bool:
@@ -175,13 +188,13 @@ class ToolCard(ipywidgets.VBox):
         """
         self._need("edit")
         given = to_json(dict(arguments), where="the arguments")
-        self._arguments.fill(given if replace else {**self.call.arguments, **given})
+        self._face.arguments.fill(given if replace else {**self.call.arguments, **given})
         return self._try(self._approval, at_once=True)
 
     def deny(self, reason: str | None = None) -> bool:
         """Do not run the call; the model reads the reason. Return whether that is decided."""
         if reason is not None:
-            self._bar.reason = reason
+            self._face.bar.reason = reason
         return self._try(self._denial, at_once=True)
 
     def respond(self, text: str) -> bool:
@@ -193,16 +206,16 @@ class ToolCard(ipywidgets.VBox):
             If that is not allowed for this call.
         """
         self._need("respond")
-        self._bar.answer = text
+        self._face.bar.answer = text
         return self._try(self._response, at_once=True)
 
     def show_all(self, name: str | None = None) -> None:
         """Open a long argument to its end, or each of them."""
-        self._arguments.open(name)
+        self._face.arguments.open(name)
 
     def undo(self, name: str | None = None) -> None:
         """Take back the edit of an argument, or all edits."""
-        self._arguments.reset(name)
+        self._face.arguments.reset(name)
 
     def on_submit(self, callback: Callback, *, remove: bool = False) -> None:
         """Call `callback` with the decision that is sent; `remove=True` stops that.
@@ -224,18 +237,18 @@ class ToolCard(ipywidgets.VBox):
         if self.held:
             self._face.help()
             return None
-        changed = self._arguments.edits
+        changed = self._face.arguments.edits
         return edit_answer(self.call, changed) if changed else {"action": "approve"}
 
     def _denial(self) -> dict[str, Json]:
-        reason = self._bar.reason
+        reason = self._face.bar.reason
         return {"action": "deny", "message": reason} if reason else {"action": "deny"}
 
     def _response(self) -> dict[str, Json] | None:
-        if not self._bar.answer.strip():
+        if not self._face.bar.answer.strip():
             self._page.focus_on("nbgraph-answer")
             return None
-        return {"action": "respond", "message": self._bar.answer}
+        return {"action": "respond", "message": self._face.bar.answer}
 
     def _try(self, made: Callable[[], dict[str, Json] | None], *, at_once: bool) -> bool:
         """Take a decision, and send it unless it waits for others."""
@@ -253,12 +266,12 @@ class ToolCard(ipywidgets.VBox):
         digest = {"call_hash": self.call.call_hash} if self.call.call_hash else {}
         answer = {**decided, **digest}
         try:
-            judge(self.interrupt, answer, thread_id=self._thread_id)
+            judge(self.interrupt, answer, thread_id=self._place.thread_id if self._place else None)
         except AnswerError as error:
             self._tell(error.problems)
             return False
         self._decision = answer
-        self._bar.complain("")
+        self._face.bar.complain("")
         self._show()
         return self._deck.decided(at_once=at_once) if self._deck else self.submit()
 
@@ -274,7 +287,7 @@ class ToolCard(ipywidgets.VBox):
             return False
         except ResumeError as error:
             self.enable()
-            self._bar.complain(str(error))
+            self._face.bar.complain(str(error))
             return False
         self.sent()
         return True
@@ -301,13 +314,13 @@ class ToolCard(ipywidgets.VBox):
     def together(self, deck: Deck | None) -> None:
         """Have decisions wait for those about other calls, or not."""
         self._deck = deck
-        self._face.head.layout.display = None if deck is None else "none"
-        self._show()
+        if self._made:
+            self._show()
 
     def carry(self, old: ToolCard) -> None:
         """Take over what a person did on an older card of the same call."""
-        if old.call == self.call and old.edits:
-            self._arguments.fill(old.arguments)
+        if old.call == self.call and old.is_edited:
+            self._face.arguments.fill(old.arguments)
             self._tell(self.interrupt.problems or {})
 
     # --- changes ------------------------------------------------------------------------------
@@ -315,7 +328,7 @@ class ToolCard(ipywidgets.VBox):
     def _changed(self) -> None:
         """Take note of a change: what was decided about other arguments is not."""
         was = self._outcome.changed if self._decision is not UNSET else ()
-        if not self._sent and self._decision is not UNSET and was != self._arguments.edits:
+        if not self._sent and self._decision is not UNSET and was != self._face.arguments.edits:
             self._decision = UNSET
         self._show()
         if self._deck:
@@ -327,8 +340,8 @@ class ToolCard(ipywidgets.VBox):
         inside = {at.removeprefix(_ARGUMENTS): said for at, said in problems.items()
                   if at.startswith(f"{_ARGUMENTS}/")}  # fmt: skip
         others = [said for at, said in problems.items() if not at.startswith(f"{_ARGUMENTS}/")]
-        self._arguments.tell(inside)
-        self._bar.complain(" ".join(others))
+        self._face.arguments.tell(inside)
+        self._face.bar.complain(" ".join(others))
         self._show()
 
     # --- what it shows ------------------------------------------------------------------------
@@ -337,11 +350,13 @@ class ToolCard(ipywidgets.VBox):
         action = self._decision.get("action", "") if is_object(self._decision) else ""
         chosen = "approve" if action == "edit" else action
         has_primary = self._deck is None or not action
+        self._face.head.layout.display = None if self._deck is None else "none"
         self._face.show(Ready(chosen=chosen, is_sent=self._sent, has_primary=has_primary))
 
     def tick(self, now: float | None = None) -> None:
         """Say how long the question waits."""
-        self._face.tick(time.time() if now is None else now)
+        if self._made:
+            self._made.tick(time.time() if now is None else now)
 
     def show_answered(self, answer: Json, *, by: str | None, at: float) -> None:
         """Show a decision for reading, in place of the card."""
