@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import ipywidgets
 
 from nbgraph import excerpts
@@ -24,17 +22,11 @@ class Allowed(ipywidgets.HBox):
     They are kept in the kernel's memory only, and for one branch. A call is asked about all the
     same where its arguments hide something, or are so long that they have to be opened, and where
     its tool is marked destructive.
-
-    Parameters
-    ----------
-    changed : callable
-        Is told when a tool was added or taken away.
     """
 
-    def __init__(self, changed: Callable[[], object]) -> None:
+    def __init__(self) -> None:
         super().__init__()
         classed(self, "nbgraph-allowed", "nbgraph-note")
-        self._changed = changed
         self._names: list[str] = []
         self._show()
 
@@ -48,13 +40,11 @@ class Allowed(ipywidgets.HBox):
         if tool not in self._names:
             self._names.append(tool)
         self._show()
-        self._changed()
 
     def revoke(self, tool: str) -> None:
         """Ask about a tool's calls again."""
         self._names.remove(tool)
         self._show()
-        self._changed()
 
     def covers(self, card: ToolCard) -> bool:
         """Return whether a call is approved without being asked about."""

@@ -49,7 +49,7 @@ class Questions:
         self._places: dict[ToolCard, Asking] = {}
         self._calls = Calls(self._decided)
         self._follow = False
-        self.allowed = Allowed(lambda: None)
+        self.allowed = Allowed()
 
     @property
     def forms(self) -> dict[str, Form | ToolCard]:
