@@ -15,6 +15,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from nbgraph.agents.records import Decisions, decisions_of
 from nbgraph.core.driver import Capability, Driver
 from nbgraph.core.events import Event, Forked, Interrupt, LiveEvent, RunFailed
 from nbgraph.core.graph import GraphResult, result_of
@@ -240,6 +241,14 @@ class Session:
     def history(self) -> Sequence[Event]:
         """Return all recorded events, in order."""
         return run_sync(self.driver.events())
+
+    def decisions(self) -> Decisions:
+        """Return what was decided about tool calls on this branch, in the order of asking.
+
+        Each row has the proposed, approved and executed arguments, who decided and when;
+        `.to_frame()` gives a pandas data frame.
+        """
+        return decisions_of(self.history())
 
     def watch(self, callback: Callable[[Snapshot], None]) -> Callable[[], None]:
         """Call `callback` with the snapshot now and after every event; return how to stop that.

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
 from nbgraph.agents.contexts import ToolMiddlewareContext
-from nbgraph.agents.decisions import escaped
+from nbgraph.agents.decisions import arguments_digest, escaped
 from nbgraph.agents.responding import Responded
 from nbgraph.agents.tool_context import ToolContext
 from nbgraph.agents.tools import Tool
 from nbgraph.core.answers import to_json
 from nbgraph.core.context import NodeContext
+from nbgraph.core.effects import Effect
 from nbgraph.core.interrupts import Frame, bound, running
 from nbgraph.core.json_values import Json, NotJsonError
 from nbgraph.core.middleware import hooks_of, passed_on, settled
@@ -21,6 +24,9 @@ from nbgraph.core.workers import call_in_worker
 from nbgraph.errors import GraphConfigError, ToolExecutionError
 
 __all__ = ["Called", "ToolCallResult", "call_tool", "called_from"]
+
+
+_SKIPPED = "The tool began, and a person skipped it: whether it has had its effect is not known."
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +119,11 @@ def _numbered(frame: Frame, name: str) -> str:
     return f"{name}-{number}"
 
 
+def _idempotency_key(ctx: NodeContext | ToolContext, tool_call_id: str | None) -> str:
+    parts = [ctx.idempotency_key, tool_call_id or ""]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
+
+
 def _as_json(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Json]:
     try:
         return to_json(dict(arguments), where=f"arguments of tool {tool.name!r}")
@@ -141,8 +152,39 @@ class Called:
         given = _as_json(self.tool, arguments)
         self.tool.read(given)
         taken = await self._before(given)
-        value = await self._observed(taken)
-        return ToolCallResult(await self._after(value), taken)
+        if self.where.approved and not self.tool.idempotent and isinstance(self.ctx, NodeContext):
+            return ToolCallResult(await self._at_most_once(taken, self.ctx), taken)
+        return ToolCallResult(await self._after(await self._observed(taken)), taken)
+
+    async def _at_most_once(self, taken: dict[str, Json], ctx: NodeContext) -> Any:
+        """Return the result of an approved call, which does not run again if its end is unknown."""
+        digest = arguments_digest(self.tool.name, taken)
+        call_id = self.where.tool_call_id or ""
+
+        async def run() -> Json:
+            return self.tool.dumped(await self._after(await self._observed(taken)))
+
+        kept = await ctx.once(
+            f"{self.tool.name}_{escaped(call_id)}_{digest}",
+            run,
+            effect=Effect(
+                returns=self.tool.signature.returns,
+                payload={
+                    "tool_name": self.tool.name,
+                    "tool_call_id": call_id,
+                    "arguments": taken,
+                },
+                message=f"{self.tool.name} began, and no result was recorded. Run it again, skip "
+                "it, or set its result?",
+                tool_call_id=call_id,
+            ),
+        )
+        try:
+            return self.tool.loaded(kept)
+        except ToolExecutionError:
+            if kept is None:
+                raise Responded(_SKIPPED) from None
+            raise
 
     @property
     def _middleware(self) -> tuple[Any, ...]:
@@ -190,8 +232,8 @@ class Called:
         frame = self._frame()
         with nullcontext() if frame is None else bound(frame):
             if self.tool.is_async:
-                return await self.tool(**arguments)
-            return await call_in_worker(lambda: self.tool(**arguments))
+                return await self.tool.function(**arguments)
+            return await call_in_worker(lambda: self.tool.function(**arguments))
 
     def _frame(self) -> Frame | None:
         frame, call_id = running(), self.where.tool_call_id
@@ -218,6 +260,7 @@ class Called:
             branch_id=ctx.branch_id,
             middleware=ctx.middleware,
             given=ctx.given,
+            idempotency_key=_idempotency_key(ctx, where.tool_call_id),
         )
 
     async def _after(self, value: Any) -> Any:

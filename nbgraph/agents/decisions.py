@@ -19,6 +19,7 @@ __all__ = [
     "ToolDecision",
     "ToolInterrupt",
     "approval_id",
+    "arguments_digest",
     "call_hash",
     "decided",
     "decision_schema",
@@ -159,6 +160,12 @@ def call_hash(
     parts = [tool_name, arguments, shown, thread_id, tool_call_id]
     text = json.dumps(parts, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def arguments_digest(tool_name: str, arguments: Mapping[str, Any]) -> str:
+    """Return a short digest of what a tool is called with: part of what its results go by."""
+    text = json.dumps([tool_name, arguments], sort_keys=True, default=repr)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def approval_id(tool_call_id: str | None) -> str:

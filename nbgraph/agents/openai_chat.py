@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator, Mapping, Sequence
+from contextlib import aclosing, contextmanager
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -124,10 +124,10 @@ class OpenAIChat:
     async def _pieces(self, request: ChatRequest) -> AsyncIterator[ChatStreamChunk]:
         options = {"stream": True, "stream_options": {"include_usage": True}}
         with self._as_ours():
-            async with await self._create(**self._asked(request), **options) as pieces:
-                async for piece in pieces:
-                    for chunk in _chunks(piece):
-                        yield chunk
+            pieces = await self._create(**self._asked(request), **options)
+            async with aclosing(_all_chunks(pieces)) as chunks:
+                async for chunk in chunks:
+                    yield chunk
 
     async def _create(self, **asked: Any) -> Any:
         completions: Any = self._client().chat.completions
@@ -245,6 +245,14 @@ def _read_call(call: Any) -> ToolCall:
         raise ModelProviderError("The server answered with a tool call that names no function")
     arguments, problem = parse_tool_arguments(function.arguments)
     return ToolCall(id=call.id, name=function.name, arguments=arguments, arguments_error=problem)
+
+
+async def _all_chunks(pieces: Any) -> AsyncGenerator[ChatStreamChunk, None]:
+    """Yield what a stream says, and close it."""
+    async with pieces:
+        async for piece in pieces:
+            for chunk in _chunks(piece):
+                yield chunk
 
 
 def _chunks(piece: Any) -> Iterator[ChatStreamChunk]:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from nbgraph.agents.calling import Called, called_from
-from nbgraph.agents.decisions import escaped
+from nbgraph.agents.decisions import arguments_digest, escaped
 from nbgraph.agents.history import asked_in_turn
 from nbgraph.agents.model import check_fields, checked_tools, field_of
 from nbgraph.agents.responding import Responded
@@ -208,9 +206,7 @@ def _text(error: Exception) -> str:
 
 def _key(call: ToolCall) -> str:
     """Return what a call's result is recorded under: another call has another one."""
-    text = json.dumps([call.name, call.arguments], sort_keys=True, default=repr)
-    digest = hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
-    return f"result_{escaped(call.id or '')}_{digest}"
+    return f"result_{escaped(call.id or '')}_{arguments_digest(call.name, call.arguments)}"
 
 
 def _raise_first(outcomes: Sequence[ToolMessage | BaseException]) -> None:

@@ -29,6 +29,9 @@ class ToolContext:
         Shows a value to whoever watches the run; it is not stored.
     middleware : tuple of Middleware
         The graph's.
+    idempotency_key : str
+        The same text for every run of this call on this branch, and for nothing else: for a
+        receiver that takes a request it has seen before for the same one.
     """
 
     graph_name: str
@@ -43,6 +46,7 @@ class ToolContext:
     branch_id: str = "main"
     middleware: tuple[Middleware, ...] = ()
     given: Any = field(default=NOT_PROVIDED, repr=False)
+    idempotency_key: str = ""
 
     @property
     def context(self) -> Any:

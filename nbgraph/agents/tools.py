@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import json
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, overload
@@ -38,6 +39,8 @@ class Tool:
         What the model reads about it, and the person who approves a call.
     destructive : bool
         Its effect cannot be undone: an approval of it has no default key.
+    idempotent : bool
+        It may run again after a crash, though it was approved once.
     metadata : dict
         Yours; nothing reads it.
     """
@@ -50,6 +53,7 @@ class Tool:
         description: str,
         declared_input: type[BaseModel] | None,
         destructive: bool,
+        idempotent: bool,
         metadata: Mapping[str, Any],
         seen: Mapping[str, Any],
     ) -> None:
@@ -57,13 +61,14 @@ class Tool:
         self.name = name
         self.description = description
         self.destructive = destructive
+        self.idempotent = idempotent
         self.metadata = dict(metadata)
         self.is_async = inspect.iscoroutinefunction(function)
         self._declared_input = declared_input
         self._seen: Mapping[str, Any] = seen
         functools.update_wrapper(self, function)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:  # noqa: D102 - the class says it
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:  # noqa: D102 - the class says it
         return self.function(*args, **kwargs)
 
     @functools.cached_property
@@ -149,8 +154,8 @@ class Tool:
         ToolExecutionError
             If it does not fit.
         """
-        model = self._model_of(result)
-        return getattr(model, "result") if self._output[1] else model  # noqa: B009 - made at run time
+        model: Any = self._model_of(result)
+        return model.result if self._output[1] else model
 
     def written(self, result: Any) -> str:
         """Return a result as the model reads it: JSON, a lone value as `{"result": ...}`.
@@ -164,6 +169,28 @@ class Tool:
             return self._model_of(result).model_dump_json(by_alias=True)
         except (PydanticSerializationError, ValueError) as error:
             raise self._undeclared(error) from error
+
+    def dumped(self, result: Any) -> Json:
+        """Return a result as JSON."""
+        found = json.loads(self.written(result))
+        return found["result"] if self._output[1] else found
+
+    def loaded(self, kept: Json) -> Any:
+        """Return a result from its JSON.
+
+        Raises
+        ------
+        ToolExecutionError
+            If it is not what the function declares to return.
+        """
+        model, wrapped = self._output
+        try:
+            found: Any = model.model_validate_json(
+                json.dumps({"result": kept} if wrapped else kept)
+            )
+        except ValidationError as error:
+            raise self._undeclared(error) from error
+        return found.result if wrapped else found
 
     def _model_of(self, result: Any) -> BaseModel:
         model, wrapped = self._output
@@ -206,6 +233,7 @@ def tool(
     description: str | None = None,
     input_model: type[BaseModel] | None = None,
     destructive: bool = False,
+    idempotent: bool = False,
     metadata: Mapping[str, Any] | None = None,
 ) -> Callable[[Callable[..., Any]], Tool]: ...
 def tool(
@@ -216,6 +244,7 @@ def tool(
     description: str | None = None,
     input_model: type[BaseModel] | None = None,
     destructive: bool = False,
+    idempotent: bool = False,
     metadata: Mapping[str, Any] | None = None,
 ) -> Tool | Callable[[Callable[..., Any]], Tool]:
     """Make a tool of a function, as a decorator with or without options.
@@ -235,6 +264,9 @@ def tool(
         fields by name, or the model itself.
     destructive : bool
         Mark it as a tool whose effect cannot be undone.
+    idempotent : bool
+        Mark it as one that may be repeated. An approved call of any other runs at most once: if
+        the process ends before its result is recorded, a person is asked how to go on.
     metadata : dict, optional
         Yours.
 
@@ -260,6 +292,7 @@ def tool(
             description=_description(given, description),
             declared_input=input_model,
             destructive=destructive,
+            idempotent=idempotent,
             metadata=metadata or {},
             seen=seen,
         )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import inspect
 import time
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Literal
@@ -14,7 +15,7 @@ from nbgraph.core import answers
 from nbgraph.core.effects import Effect, begin, checked_effect, outcome
 from nbgraph.core.events import ChildEvent, OnceRecorded, TaskEmitted
 from nbgraph.core.facts import Fact
-from nbgraph.core.interrupts import Frame, running
+from nbgraph.core.interrupts import Frame, GraphInterrupt, running
 from nbgraph.core.values import fresh
 from nbgraph.errors import ContextNotProvidedError
 
@@ -225,7 +226,8 @@ class _Once:
         if found is None:
             if self.frame is not None:
                 self._wait(begin(self.key, self.frame, self.ctx.port))
-            found = (function(),)
+            with self._known_end():
+                found = (function(),)
         return self._wait(self.ctx.record_once(self.key, found[0]))
 
     async def called_async(self, function: Callable[[], Any]) -> Any:
@@ -235,8 +237,20 @@ class _Once:
         if found is None:
             if self.frame is not None:
                 await begin(self.key, self.frame, self.ctx.port)
-            found = (await function(),)
+            with self._known_end():
+                found = (await function(),)
         return await self.ctx.record_once(self.key, found[0])
+
+    @contextmanager
+    def _known_end(self) -> Generator[None]:
+        """Let an effect begin again that ended by asking: it has not happened."""
+        try:
+            yield
+        except GraphInterrupt:
+            if self.frame is not None:
+                self.frame.began.discard(self.key)
+                self.frame.ended.add(self.key)
+            raise
 
     def _found(self) -> tuple[Any] | None:
         """Return what stands for the result, in a tuple; None if the function is to be called."""

@@ -270,7 +270,8 @@ class TaskFinished(_Event):
 class TaskInterrupted(_Event):
     """A node asked one or more questions; `cache` is what it kept for its next run.
 
-    `answers` are those that middleware gave it so far, by key: its next run has them.
+    `answers` are those that middleware gave it so far, by key: its next run has them. `ended` are
+    keys of `ctx.once` whose function asked: it came to a known end, and may begin again.
     Without a question, its sub-graph stands at a breakpoint, as `child` says.
     """
 
@@ -280,6 +281,7 @@ class TaskInterrupted(_Event):
     interrupts: tuple[Interrupt, ...]
     cache: dict[str, Json] = Field(default_factory=dict[str, Json])
     answers: dict[str, Json] = Field(default_factory=dict[str, Json])
+    ended: tuple[str, ...] = ()
     child: ChildPlace | None = None
 
 

@@ -57,7 +57,8 @@ class Frame:
     `ask` gets an answer from middleware, or None; `hooked` are the answers middleware gave.
     `shown` are the questions behind the answers that were given on this branch. `child` is where
     the task's sub-graph stands, if it has one. `began` are the effects that began and have no
-    result: keys of `ctx.once`, and None for the node itself. `tool_call` is the tool call that
+    result: keys of `ctx.once`, and None for the node itself; `ended` are the keys of those that
+    asked, which is a known end. `tool_call` is the tool call that
     runs, if one does, as part of a question's key, and its id.
     """
 
@@ -72,6 +73,7 @@ class Frame:
     hooked: dict[str, Any] = field(default_factory=dict[str, Any])
     shown: dict[str, Interrupt] = field(default_factory=dict[str, Interrupt])
     began: set[str | None] = field(default_factory=set[str | None])
+    ended: set[str] = field(default_factory=set[str])
     tool_call: tuple[str, str | None] | None = None
 
     def of_call(self, name: str, tool_call_id: str | None) -> Frame:

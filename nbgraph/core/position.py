@@ -314,12 +314,12 @@ def _reported(
             return moved.moved(
                 failed={**position.failed, task_id: event}, children=_placed(position, event)
             )
-        case TaskInterrupted(interrupts=interrupts, cache=cache, answers=hooked):
+        case TaskInterrupted(interrupts=interrupts, cache=cache, answers=hooked, ended=keys):
             asked = {item.key: item for item in interrupts}
             old = position.answered
             return moved.moved(
                 failed=failed,
-                began=paused(position.began, task_id, asked),
+                began=paused(position.began, task_id, asked, keys),
                 pending={**position.pending, **asked},
                 answered={key: given for key, given in old.items() if key not in asked},
                 caches={**position.caches, task_id: cache},

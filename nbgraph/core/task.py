@@ -212,6 +212,7 @@ def _asked(call: TaskCall, pauses: Sequence[GraphInterrupt], attempts: Attempts)
         interrupts=tuple(pause.question for pause in pauses),
         cache=cache,
         answers=call.frame.hooked,
+        ended=tuple(sorted(call.frame.ended)),
     )
     return Outcome(task_id, event)
 
