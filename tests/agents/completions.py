@@ -35,22 +35,20 @@ class Server:
 def message(content: str | None = None, **more: Any) -> Answer:
     """Return an answer with one choice."""
     reason = "tool_calls" if more.get("tool_calls") else "stop"
-    return Answer(
-        {
-            "id": "1",
-            "object": "chat.completion",
-            "created": 1,
-            "model": "small-1",
-            "choices": [
-                {
-                    "index": 0,
-                    "message": {"role": "assistant", "content": content, **more},
-                    "finish_reason": reason,
-                }
-            ],
-            "usage": {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5},
-        }
-    )
+    return Answer({
+        "id": "1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "small-1",
+        "choices": [
+            {
+                "index": 0,
+                "message": {"role": "assistant", "content": content, **more},
+                "finish_reason": reason,
+            }
+        ],
+        "usage": {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5},
+    })
 
 
 def tool_call(call_id: str, name: str, arguments: str) -> dict[str, Any]:

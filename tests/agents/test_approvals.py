@@ -8,7 +8,15 @@ from typing import Any
 
 import pytest
 
-from nbgraph import Graph, GraphInterrupt, InMemoryStateStore, Resume, SQLiteStateStore, interrupt, tool
+from nbgraph import (
+    Graph,
+    GraphInterrupt,
+    InMemoryStateStore,
+    Resume,
+    SQLiteStateStore,
+    interrupt,
+    tool,
+)
 from nbgraph.agents.decisions import approval_id, decided, escaped
 from nbgraph.chat import ToolMessage
 from nbgraph.core.answers import problems_of

@@ -97,9 +97,7 @@ def test_a_result_that_is_recorded_is_the_same_type_when_it_is_read_again() -> N
     first = call("close_account", "a", name="A")
     graph = agent(desk, [asks(first, call("refund", "b", order_id="B", amount=1.0))], ALL)
     graph.invoke(MESSAGE, thread_id="t")
-    graph.invoke(
-        None, thread_id="t", resume=Resume(answers={"act:approve_a": True}, partial=True)
-    )
+    graph.invoke(None, thread_id="t", resume=Resume(answers={"act:approve_a": True}, partial=True))
     assert desk.done == []
     done = graph.invoke(None, thread_id="t", resume=Resume(answers={"act:approve_b": True}))
     assert done.status == "completed"

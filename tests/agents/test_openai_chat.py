@@ -250,7 +250,12 @@ def test_an_answer_that_cannot_be_read_is_an_error(answer: Answer) -> None:
         Answer(events=[]),
         Answer(events=[piece(content="Hel"), "{"]),
         Answer(events=[piece(content="Hel"), {"error": {"message": "overloaded"}}]),
-        Answer(events=[piece(tool_calls=[{"index": 0, "function": {"arguments": "{}"}}]), piece("stop")]),
+        Answer(
+            events=[
+                piece(tool_calls=[{"index": 0, "function": {"arguments": "{}"}}]),
+                piece("stop"),
+            ]
+        ),
     ],
     ids=["cut", "no end", "nothing", "half", "error event", "nameless call"],
 )

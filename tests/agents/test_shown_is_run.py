@@ -129,9 +129,7 @@ async def _answer(graph: Graph, race: Race, what: str, amount: float) -> None:
         return
     decisions: dict[str, Any] = {
         "approve": True,
-        "approve with digest": ToolDecision(
-            action="approve", call_hash=question.payload.call_hash
-        ),
+        "approve with digest": ToolDecision(action="approve", call_hash=question.payload.call_hash),
         "edit and approve": ToolDecision(action="edit", arguments={"amount": amount}),
         "deny": False,
     }

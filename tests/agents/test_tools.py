@@ -226,7 +226,9 @@ def test_what_the_docstring_says_about_a_parameter_stands_at_its_place(text: str
     assert tool(send).description.startswith("Send a letter.")
 
 
-@pytest.mark.parametrize("text", ["", "Parameters", "Args:", "Parameters\n---", ":param: x", "a:\n"])
+@pytest.mark.parametrize(
+    "text", ["", "Parameters", "Args:", "Parameters\n---", ":param: x", "a:\n"]
+)
 def test_a_docstring_without_parameters_describes_none(text: str) -> None:
     assert described_parameters(text) == {}
 

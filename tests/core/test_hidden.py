@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbgraph.core.hidden import cleaned, findings, is_hidden, marked, pieces, reveal
-
-from .spoofs import SPOOFS
+from nbgraph.testing.spoofs import SPOOFS
 
 EVERY = [chr(code) for code in range(sys.maxunicode + 1)]
 FORMAT = [each for each in EVERY if unicodedata.category(each) in {"Cf", "Cc", "Zl", "Zp"}]

@@ -1,8 +1,21 @@
-"""Texts that look like another text: each with the clean one that it passes for."""
+"""Texts that look like another text: for tests of what a person is shown."""
 
 from __future__ import annotations
 
-SPOOFS: list[tuple[str, str, str]] = [
+from typing import NamedTuple
+
+__all__ = ["SPOOFS", "Spoof"]
+
+
+class Spoof(NamedTuple):
+    """A text, and the clean one that it passes for where nothing makes the difference visible."""
+
+    name: str
+    text: str
+    clean: str
+
+
+_TEXTS: list[tuple[str, str, str]] = [
     # bidi controls
     ("right-to-left override", "rm \u202efr- /", "rm fr- /"),
     ("left-to-right override", "pay \u202d10000", "pay 10000"),
@@ -89,3 +102,6 @@ SPOOFS: list[tuple[str, str, str]] = [
     ("an accent on a blank", "a \u0332b", "a b"),
     ("an enclosing mark on a hidden sign", "a\u200b\u20ddb", "ab"),
 ]
+
+SPOOFS: tuple[Spoof, ...] = tuple(Spoof(*each) for each in _TEXTS)
+"""Hidden characters, blanks, terminal codes, letters that pass for others, signs upon signs."""
