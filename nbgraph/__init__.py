@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from nbgraph.notebook.form import Form
     from nbgraph.notebook.panel import Panel
     from nbgraph.notebook.play import play
+    from nbgraph.notebook.tool_card import ToolCard
     from nbgraph.session import Session, open_session
     from nbgraph.stores.postgres import PostgresStateStore
     from nbgraph.stores.sqlite import SQLiteStateStore
@@ -89,6 +90,7 @@ __all__ = [
     "StreamEvent",
     "ThreadExecutor",
     "Tool",
+    "ToolCard",
     "ToolContext",
     "add",
     "add_messages",
@@ -128,6 +130,7 @@ _LAZY = {
     "ScriptedChat": "nbgraph.agents.scripted",
     "Session": "nbgraph.session",
     "Tool": "nbgraph.agents.tools",
+    "ToolCard": "nbgraph.notebook.tool_card",
     "ToolContext": "nbgraph.agents.tool_context",
     "add_messages": "nbgraph.core.messages",
     "build_react_agent": "nbgraph.agents.react",
