@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from nbgraph.core.blob import Blob, Path
 from nbgraph.core.events import Event, Interrupt
 
 __all__ = [
@@ -91,6 +92,8 @@ class PositionSnapshot:
     sequence: int
     fingerprint: str
     body: bytes
+    blobs: tuple[tuple[Path, Blob], ...] = ()
+    """What stands where the body has null."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -157,10 +157,10 @@ def _read_snapshot(
         if body_checksum(refs.encode() + body, place) != checksum:
             return None
         plain = body if body.startswith(b"{") else zlib.decompress(body)
-        text = restored(plain, refs, lambda name: checked_blob(blobs, name))
+        packed = restored(plain, refs, lambda name: checked_blob(blobs, name))
     except (zlib.error, TypeError, ValueError, AttributeError, LookupError):
         return None
-    return PositionSnapshot(sequence, fingerprint, text)
+    return PositionSnapshot(sequence, fingerprint, packed.body, packed.blobs)
 
 
 def _require_end(cursor: Cursor, branch: Branch) -> None:

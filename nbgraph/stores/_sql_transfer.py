@@ -5,6 +5,7 @@ The threads of its sub-graphs follow it, each with a first line of its own.
 
 from __future__ import annotations
 
+from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -75,9 +76,20 @@ def _exported(cursor: Cursor, branch: Branch, parent: str | None) -> Iterator[di
         "commits": len(raw.rows),
     }
     for name, body in raw.blobs.items():
-        yield {"large": name.hex(), "text": body.decode()}
+        yield {"large": name.hex(), **_told_content(body)}
     for _, count, hash_, refs, body in raw.rows:
         yield {"count": count, "hash": hash_.hex(), "refs": refs, "body": body.decode()}
+
+
+def _told_content(content: bytes) -> dict[str, str]:
+    try:
+        return {"text": content.decode()}
+    except UnicodeDecodeError:
+        return {"base64": b64encode(content).decode()}
+
+
+def _content(line: dict[str, Any]) -> bytes:
+    return line["text"].encode() if "text" in line else b64decode(line["base64"], validate=True)
 
 
 def import_lines(cursor: Cursor, lines: Iterable[str]) -> str:
@@ -123,8 +135,8 @@ def _imported(
     while left:
         line = next(rest, None) or {}
         if "large" in line:
-            text = line["text"].encode()
-            blobs[content_hash(text)] = text
+            content = _content(line)
+            blobs[content_hash(content)] = content
             continue
         left -= 1
         if not blobs.keys() >= set(hashes_in(line["refs"])):

@@ -129,7 +129,7 @@ class InMemoryStateStore:
         self._snap(branch, commit)
 
     def _snap(self, branch: Branch, commit: Commit) -> None:
-        branch.since += len(commit.body)
+        branch.since += commit.weight
         last = branch.snapshot
         made = commit.snapshot_after(branch.since, 0 if last is None else len(last.body))
         if made is not None:
