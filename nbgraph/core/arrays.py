@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+from tokenize import TokenError
 from typing import Any
 
 from nbgraph.core.blob import Blob, imported
@@ -13,6 +14,8 @@ __all__ = ["ARRAYS"]
 
 _VERSION = (2, 0)
 """The one format that is written, and therefore read."""
+
+_PROBLEMS = (ValueError, TypeError, EOFError, ArithmeticError, SyntaxError, TokenError)
 
 
 def _numpy() -> Any:
@@ -59,12 +62,16 @@ class _Arrays:
                 raise ValueError("its header does not fit its size")
             stored = numpy.ndarray(shape, dtype, blob.content, begin, order=order)
             return stored.copy(order)
-        except (ValueError, TypeError, EOFError, OverflowError) as error:
-            raise StateStoreError(f"A kept array cannot be read: {error}") from error
+        except _PROBLEMS as error:
+            problem = str(error).partition("\n")[0]
+            raise StateStoreError(f"A kept array cannot be read: {problem}") from error
 
     def same(self, left: Any, right: Any) -> bool:
         if left.dtype != right.dtype or left.shape != right.shape:
             return False
+        if left.dtype.names is not None:  # between its fields there may be bytes that mean nothing
+            aligned = left.dtype.isalignedstruct == right.dtype.isalignedstruct
+            return aligned and all(self.same(left[one], right[one]) for one in left.dtype.names)
         if left.dtype.hasobject:
             return bool(left.tolist() == right.tolist())
         return bool(left.tobytes() == right.tobytes())

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import importlib
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
 from typing import Any, Literal, Protocol, cast
 from uuid import uuid4
@@ -157,12 +158,12 @@ def _codec(kind: Kind) -> Codec:
     return _CODECS[kind]
 
 
-def has_codec(kind: type) -> bool:
+def has_codec(kind: Any) -> bool:
     """Return whether values of a type are kept as bytes; those of its subclasses are not."""
     return (kind.__module__, kind.__name__) in _KINDS
 
 
-def codec_for(kind: type) -> Codec | None:
+def codec_for(kind: Any) -> Codec | None:
     """Return how values of a type are kept as bytes, if they are."""
     name = _KINDS.get((kind.__module__, kind.__name__))
     return None if name is None else _codec(name)
@@ -237,7 +238,11 @@ def kept(value: Any, path: str) -> Any:
     It is the value itself where there is none. What was read from a blob is not written again:
     nobody changes a value of a state.
     """
-    return _exchanged(value, lambda one: _made_of.get(id(one)) or blob_of(one, path), _is_written)
+    return _exchanged(value, partial(_kept_one, path=path), _is_written)
+
+
+def _kept_one(value: Any, path: str) -> Blob:
+    return _made_of.get(id(value)) or blob_of(value, path)
 
 
 def revived(value: Any) -> Any:
@@ -255,10 +260,8 @@ def shown(value: Any) -> Any:
             return [shown(item) for item in cast("list[Any]", value)]
         case Blob():
             return value.shown()
-        case _ if _is_written(value):
-            return (_made_of.get(id(value)) or blob_of(value, "a value")).shown()
         case _:
-            return value
+            return _kept_one(value, "a value").shown() if _is_written(value) else value
 
 
 def _is_blob(value: Any) -> bool:
@@ -269,9 +272,9 @@ def _is_written(value: Any) -> bool:
     return has_codec(type(value))
 
 
-def _exchanged(value: Any, exchange: Any, fits: Any) -> Any:
+def _exchanged(value: Any, exchange: Callable[[Any], Any], fits: Callable[[Any], bool]) -> Any:
     """Return JSON with what `fits` exchanged, and all else shared with the given value."""
-    kind = cast("type", type(value))
+    kind = cast("type[Any]", type(value))
     if kind is list:
         items = [_exchanged(item, exchange, fits) for item in value]
         return items if any(map(_is_other, items, value)) else value

@@ -8,7 +8,7 @@ import json
 import math
 import types
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin, is_typeddict
 
 from pydantic import ConfigDict, PydanticUserError, TypeAdapter, ValidationError
 from pydantic_core import from_json
@@ -16,7 +16,7 @@ from pydantic_core import from_json
 from nbgraph.core.blob import Packing, blob_of, has_codec, kept, placed, revived, shown
 from nbgraph.core.reducers import SPECIAL, Reducer, add, checked_reducer, merge_dict, replace
 from nbgraph.core.type_judges import readable
-from nbgraph.core.types import unkept_types
+from nbgraph.core.types import bytearray_kept, lenient_adapter, unkept_types
 from nbgraph.core.values import fresh, plain_copy, same
 from nbgraph.errors import GraphConfigError, GraphExecutionError, StateStoreError, StateUpdateError
 
@@ -140,20 +140,33 @@ class Field:
 
 
 def _adapter(name: str, annotation: Any) -> TypeAdapter[Any]:
-    known = readable(annotation)
     try:
-        return TypeAdapter(known, config=_CONFIG)
+        return _any_adapter(bytearray_kept(annotation))
     except PydanticUserError as error:
-        if error.code == "type-adapter-config-unused":  # a model, a dataclass: it has its own
-            return TypeAdapter(known)
-        if error.code == "schema-for-unknown-type":
-            made = TypeAdapter(known, config={**_CONFIG, "arbitrary_types_allowed": True})
-            if not unkept_types(made):
-                return made
         problem = str(error).splitlines()[0]
         raise GraphConfigError(
             f"Field {name!r} of type {annotation!r} cannot be kept: {problem}"
         ) from error
+
+
+def _any_adapter(annotation: Any) -> TypeAdapter[Any]:
+    try:
+        return TypeAdapter(readable(annotation), config=_CONFIG)
+    except PydanticUserError as error:
+        first = error
+    try:
+        if first.code == "type-adapter-config-unused":  # a model, a dataclass: it has its own
+            return TypeAdapter(readable(annotation))
+    except PydanticUserError as error:
+        if not is_typeddict(annotation):
+            raise
+        first = error
+    if first.code != "schema-for-unknown-type":
+        raise first
+    made = lenient_adapter(annotation, _CONFIG)
+    if unkept_types(made.core_schema):
+        raise first
+    return made
 
 
 def _is_reducer(item: Any) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, cast
 from nbgraph.core.blob import imported
 from nbgraph.errors import StateStoreError
 
-__all__ = ["different", "restored", "told"]
+__all__ = ["coded", "different", "restored", "told"]
 
 _ONES = {"none": lambda: None, "nan": lambda: float("nan"), "NA": lambda: _pandas().NA}
 """What can stand for nothing in a column of objects."""
@@ -43,7 +43,9 @@ def told(frame: Any, path: str) -> dict[str, Any]:
         if column.dtype == object
     }
     seconds = {str(at): str(one.dtype) for at, one in enumerate(columns) if _in_seconds(one.dtype)}
-    found = {**axes, "objects": objects, "seconds": seconds, "attrs": frame.attrs}
+    labels = {str(at): _told_labels(one.array) for at, one in enumerate(columns) if _labelled(one)}
+    found = {**axes, "objects": objects, "seconds": seconds, "labels": labels}
+    found["attrs"] = frame.attrs
     return {name: value for name, value in found.items() if value}
 
 
@@ -60,6 +62,53 @@ def _told_axis(index: Any, path: str) -> dict[str, Any]:
 
 def _in_seconds(dtype: Any) -> bool:
     return dtype.kind in "mM" and str(dtype).partition("[")[2].startswith("s")
+
+
+def _labelled(column: Any) -> bool:
+    """Return whether a column has categories that parquet would not keep: all but text."""
+    categories = getattr(column.array, "categories", None)
+    return categories is not None and str(categories.dtype) not in {"str", "string"}
+
+
+def _told_labels(array: Any) -> dict[str, Any]:
+    """Return categories as JSON that pandas reads: they are few, and of few types.
+
+    What comes back otherwise is noticed, since every frame is read back.
+    """
+    categories, pandas = array.categories, _pandas()
+    if isinstance(categories, pandas.IntervalIndex):
+        sides = [[_number(one) for one in side] for side in (categories.left, categories.right)]
+        return {"intervals": sides, "closed": categories.closed, "ordered": bool(array.ordered)}
+    labels = [_number(one) for one in categories]
+    return {"labels": labels, "dtype": str(categories.dtype), "ordered": bool(array.ordered)}
+
+
+def _number(label: Any) -> Any:
+    plain = label.item() if hasattr(label, "item") else label
+    return plain if type(plain) in (str, int, float, bool) else str(plain)
+
+
+def coded(frame: Any, detail: Mapping[str, Any]) -> Any:
+    """Return a frame with codes in the place of the categories that `detail` tells."""
+    if "labels" not in detail:
+        return frame
+    made = frame.copy(deep=False)
+    for at in map(int, detail["labels"]):
+        column = made.iloc[:, at]
+        codes = _pandas().Series(column.array.codes, index=column.index, name=column.name)
+        made.isetitem(at, codes)
+    return made
+
+
+def _uncoded(column: Any, told: Mapping[str, Any]) -> Any:
+    pandas = _pandas()
+    if "intervals" in told:
+        left, right = told["intervals"]
+        categories = pandas.IntervalIndex.from_arrays(left, right, closed=told["closed"])
+    else:
+        categories = pandas.Index(told["labels"], dtype=told["dtype"])
+    values = pandas.Categorical.from_codes(column, categories, ordered=told["ordered"])
+    return pandas.Series(values, index=column.index, name=column.name)
 
 
 def _nothing_of(cells: Iterable[Any], path: str) -> str:
@@ -86,17 +135,23 @@ def _nothing(cell: Any, pandas: Any) -> str:
         return "NA"
     if cell is pandas.NaT:
         return "other"
-    return "nan" if type(cell) is float and cell != cell else ""  # noqa: PLR0124 - what NaN is
+    return "nan" if type(cell) is float and cell != cell else ""
 
 
 def restored(frame: Any, detail: Mapping[str, Any]) -> Any:
     """Return a frame as it was, from what parquet kept of it and what it did not."""
     detail = detail or {}
     columns = [frame.iloc[:, at] for at in range(frame.shape[1])]
-    changed = {int(at): _with_objects(columns[int(at)], nothing)
-        for at, nothing in detail.get("objects", {}).items()}
-    changed |= {int(at): columns[int(at)].astype(dtype)
-        for at, dtype in detail.get("seconds", {}).items()}
+    changed = {
+        int(at): _with_objects(columns[int(at)], nothing)
+        for at, nothing in detail.get("objects", {}).items()
+    }
+    changed |= {
+        int(at): columns[int(at)].astype(dtype) for at, dtype in detail.get("seconds", {}).items()
+    }
+    changed |= {
+        int(at): _uncoded(columns[int(at)], told) for at, told in detail.get("labels", {}).items()
+    }
     for at, column in changed.items():
         frame.isetitem(at, column)
     frame.index = _restored_axis(frame.index, detail.get("index", {}))
@@ -142,7 +197,7 @@ def different(left: Any, right: Any) -> str:
     if not _same_axis(left.columns, right.columns):
         return "names of columns"
     for at in range(left.shape[1]):
-        if not _same_cells(left.iloc[:, at].array, right.iloc[:, at].array):
+        if not _same_cells(left.iloc[:, at], right.iloc[:, at]):
             return f"column {left.columns[at]!r}"
     return "" if _same_json(left.attrs, right.attrs) else "attrs"
 
@@ -157,29 +212,29 @@ def _same_axis(left: Any, right: Any) -> bool:
     if left.nlevels != right.nlevels:
         return False
     levels = range(left.nlevels)
-    return all(
-        _same_cells(left.get_level_values(at).array, right.get_level_values(at).array)
-        for at in levels
-    )
+    return all(_same_cells(left.get_level_values(at), right.get_level_values(at)) for at in levels)
 
 
 def _same_cells(left: Any, right: Any) -> bool:
-    if type(left) is not type(right) or repr(left.dtype) != repr(right.dtype):
-        return False
-    if len(left) != len(right):
+    """Return whether two columns, or two levels of an index, are of one type and equal."""
+    if repr(left.dtype) != repr(right.dtype) or len(left) != len(right):
         return False
     if left.dtype == object:
-        return all(map(_same_cell, left, right))
-    if hasattr(left, "categories"):
-        return (
-            _same_cells(left.categories.array, right.categories.array)
-            and left.ordered == right.ordered
-            and bool((left.codes == right.codes).all())
-        )
+        return all(map(_same_cell, left.to_numpy(), right.to_numpy()))
     # Bytes and not values where there are any: 0.0 is not -0.0.
-    if type(left.dtype).__module__.partition(".")[0] == "numpy":
+    if type(left.dtype).__module__.startswith("numpy"):
         return left.to_numpy().tobytes() == right.to_numpy().tobytes()
-    return bool(left.equals(right))
+    if hasattr(left.array, "categories"):
+        return _same_labels(left.array, right.array)
+    return bool(left.array.equals(right.array))
+
+
+def _same_labels(left: Any, right: Any) -> bool:
+    return (
+        left.ordered == right.ordered
+        and _same_axis(left.categories, right.categories)
+        and bool((left.codes == right.codes).all())
+    )
 
 
 def _same_cell(left: Any, right: Any) -> bool:

@@ -1,8 +1,8 @@
 """Frames and series of pandas as parquet, read back when they are written.
 
 Parquet with what pyarrow notes of pandas keeps most of a frame. What it does not keep, and what can
-be told in a few words, stands beside it. Every frame is then read back and compared before it counts
-as written, so that what neither of them keeps is refused.
+be told in a few words, stands beside it. Every frame is then read back and compared before it
+counts as written, so that what neither of them keeps is refused.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import io
 from typing import Any
 
 from nbgraph.core.blob import Blob, imported
-from nbgraph.core.frame_parts import different, restored, told
+from nbgraph.core.frame_parts import coded, different, restored, told
 from nbgraph.errors import StateStoreError
 
 __all__ = ["CELL_LIMIT", "FRAMES", "SERIES", "UNPACKED_LIMIT"]
@@ -25,7 +25,16 @@ UNPACKED_LIMIT = 2**31
 _VALUES = "values"
 """The one column of a series."""
 
-_PROBLEMS = (ValueError, TypeError, KeyError, IndexError, AttributeError, OSError, OverflowError)
+_PROBLEMS = (
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    ArithmeticError,
+    RuntimeError,
+    OSError,
+    SyntaxError,
+)
 """What pandas and pyarrow raise beside errors of their own."""
 
 
@@ -44,7 +53,7 @@ class _Frames:
         rows, columns = value.shape
         _require_small(rows * max(columns, 1), f"{path} holds")
         detail = told(value, path)
-        content = _as_parquet(value, path)
+        content = _as_parquet(coded(value, detail), path)
         summary = f"{rows:,} rows, {columns:,} columns"
         blob = Blob(kind="dataframe", content=content, summary=summary, detail=detail)
         try:

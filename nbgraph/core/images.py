@@ -89,7 +89,7 @@ def _require_small(content: bytes) -> None:
 
 def _told(value: Any, path: str) -> Any:
     """Return what a picture says of itself as JSON that tells tuples and bytes from the rest."""
-    kind = cast("type", type(value))
+    kind = cast("type[Any]", type(value))
     if kind in _PLAIN:
         return value
     if kind is bytes:

@@ -13,7 +13,7 @@ from pydantic_core import PydanticUndefined
 
 from nbgraph.core.field import Field
 from nbgraph.core.reducers import Replace, add
-from nbgraph.core.types import described, unkept_types
+from nbgraph.core.types import described, unkept_fields
 from nbgraph.core.values import fresh, same
 from nbgraph.core.views import Views
 from nbgraph.errors import (
@@ -368,7 +368,10 @@ def _check_model(model: type[BaseModel]) -> None:
     ]
     if model.model_config.get("extra") == "allow":
         problems.append('extra="allow"')
-    problems += [f"values of type {kind.__qualname__}" for kind in unkept_types(model)]
+    problems += [
+        f"{name!r} of type {kind.__name__}, which cannot be kept"
+        for name, kind in unkept_fields(model).items()
+    ]
     problems += [
         f"exclude= on {name!r}" for name, info in model.model_fields.items() if info.exclude
     ]

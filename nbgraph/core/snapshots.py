@@ -78,7 +78,9 @@ def _plain(position: Position, packing: Packing) -> dict[str, Any]:
         "failed": {key: event_out(event) for key, event in position.failed.items()},
         "began": sorted(position.began),
         "pending": {key: dumped(asked) for key, asked in position.pending.items()},
-        "answered": {key: _answered_out(packing, given) for key, given in position.answered.items()},
+        "answered": {
+            key: _answered_out(packing, given) for key, given in position.answered.items()
+        },
         "caches": position.caches,
         "once": position.once,
         "hooked": position.hooked,

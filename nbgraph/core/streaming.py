@@ -8,6 +8,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
+from nbgraph.core.blob import shown
 from nbgraph.core.events import (
     ChildEvent,
     Event,
@@ -23,7 +24,6 @@ from nbgraph.core.events import (
 )
 from nbgraph.core.position import Position, fold
 from nbgraph.core.schema import StateSchema
-from nbgraph.core.blob import shown
 
 if TYPE_CHECKING:
     from nbgraph.core.thread import Thread

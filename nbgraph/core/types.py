@@ -2,26 +2,41 @@
 
 from __future__ import annotations
 
+import typing
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import Annotated, Any, cast
 
 from pydantic import BaseModel, ConfigDict, PydanticUserError, TypeAdapter
+from pydantic_core import CoreSchema, core_schema
 
 from nbgraph.core.blob import has_codec
-from nbgraph.core.type_judges import adapter, readable
+from nbgraph.core.type_judges import adapter, copied
 
-__all__ = ["described", "unkept_types"]
-
-_ANY_TYPE = ConfigDict(arbitrary_types_allowed=True)
+__all__ = ["described", "lenient_adapter", "unkept_fields", "unkept_types"]
 
 
-def unkept_types(checked: type[BaseModel] | TypeAdapter[Any]) -> list[type]:
-    """Return the classes that a type names and whose values are not kept."""
-    schema: Any = getattr(checked, "__pydantic_core_schema__", None)
-    if isinstance(checked, TypeAdapter):
-        schema = checked.core_schema
-    found = dict.fromkeys(_classes(schema))
-    return [kind for kind in found if not has_codec(kind)]
+def unkept_types(schema: Any) -> list[type]:
+    """Return the classes that a pydantic schema names and whose values are not kept."""
+    return [kind for kind in dict.fromkeys(_classes(schema)) if not has_codec(kind)]
+
+
+def unkept_fields(model: type[BaseModel]) -> dict[str, type]:
+    """Return the fields of a model whose values are not kept, each with a class that is why."""
+    if not model.model_config.get("arbitrary_types_allowed"):
+        return {}  # pydantic refused such a field when the model was defined
+    fields = _fields_of(model.__pydantic_core_schema__)
+    found = {name: unkept_types(field) for name, field in fields.items()}
+    return {name: kinds[0] for name, kinds in found.items() if kinds}
+
+
+def _fields_of(schema: Any) -> dict[str, Any]:
+    match schema:
+        case {"type": "model-fields", "fields": fields}:
+            return fields
+        case {"schema": inner}:
+            return _fields_of(inner)
+        case _:
+            return {}
 
 
 def _classes(schema: Any) -> Iterator[type]:
@@ -57,5 +72,39 @@ def described(kind: Any) -> dict[str, Any]:
     except PydanticUserError as error:
         if error.code != "schema-for-unknown-type":
             raise
-        known = TypeAdapter(readable(kind), config=_ANY_TYPE)
+        known = lenient_adapter(kind, {})
     return known.json_schema(mode="validation", schema_generator=Described)
+
+
+def lenient_adapter(kind: Any, config: ConfigDict) -> TypeAdapter[Any]:
+    """Return pydantic's adapter of a type that names classes pydantic does not know.
+
+    Raises
+    ------
+    PydanticUserError
+        If a model or dataclass in it does not say that it may hold those.
+    """
+    lenient: ConfigDict = {**config, "arbitrary_types_allowed": True}
+    if not typing.is_typeddict(kind):
+        return TypeAdapter(kind, config=lenient)
+    known = copied(kind)
+    known.__pydantic_config__ = lenient
+    return TypeAdapter(known)
+
+
+class _Bytearray:
+    """Says of `bytearray` how it is read from JSON, which pydantic does of `bytes` only."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> CoreSchema:
+        text = core_schema.no_info_after_validator_function(bytearray, core_schema.bytes_schema())
+        written = core_schema.plain_serializer_function_ser_schema(
+            bytes, return_schema=core_schema.bytes_schema()
+        )
+        is_one = core_schema.is_instance_schema(bytearray)
+        return core_schema.json_or_python_schema(text, is_one, serialization=written)
+
+
+def bytearray_kept(annotation: Any) -> Any:
+    """Return the annotation, where it is `bytearray` as one that is kept."""
+    return Annotated[bytearray, _Bytearray] if annotation is bytearray else annotation

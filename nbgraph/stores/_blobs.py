@@ -32,7 +32,7 @@ class Extract:
 
 
 def extracted(packed: Packed) -> Extract:
-    """Return a JSON body without its large texts and blobs. One that is not large has no such text."""
+    """Return a JSON body without its blobs and its large texts, of which a small one has none."""
     body, refs, blobs = packed.body, list[_Ref](), dict[bytes, bytes]()
     if len(body) >= LARGE:
         value = from_json(body)
@@ -107,4 +107,3 @@ def _large(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
     elif isinstance(value, dict):
         for key, item in cast("dict[str, Any]", value).items():
             yield from _large(item, (*path, key))
-

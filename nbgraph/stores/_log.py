@@ -121,7 +121,7 @@ class Row:
     """The contents that belong to it, as far as they were found."""
 
     def packed(self, before: bytes, place: str) -> Packed:
-        """Return the events as text and blobs, if the row is what was written after the hash `before`.
+        """Return the events, if the row is what was written after the hash `before`.
 
         Raises
         ------

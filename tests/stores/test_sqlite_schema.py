@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from nbgraph.core.blob import Packed
 from nbgraph.core.codec import decode_events
 from nbgraph.core.store import StateStore
 from nbgraph.errors import DamagedStoreError
@@ -52,7 +53,8 @@ async def _of_schema_1() -> list[object]:
         connection.deserialize(gzip.decompress(path.read_bytes()))
         body = connection.execute("SELECT body FROM commits WHERE count = 17").fetchone()[0]
     connection.close()
-    return decode_events(body, branch_id="main", first=1, where="schema 1")
+    packed = Packed(body if isinstance(body, bytes) else body.encode())
+    return decode_events(packed, branch_id="main", first=1, where="schema 1")
 
 
 async def shown(path: Path) -> dict[str, object]:
