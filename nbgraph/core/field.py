@@ -8,8 +8,9 @@ import json
 import math
 import types
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin, is_typeddict
+from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin
 
+import typing_extensions
 from pydantic import ConfigDict, PydanticUserError, TypeAdapter, ValidationError
 from pydantic_core import from_json
 
@@ -158,7 +159,7 @@ def _any_adapter(annotation: Any) -> TypeAdapter[Any]:
         if first.code == "type-adapter-config-unused":  # a model, a dataclass: it has its own
             return TypeAdapter(readable(annotation))
     except PydanticUserError as error:
-        if not is_typeddict(annotation):
+        if not typing_extensions.is_typeddict(annotation):
             raise
         first = error
     if first.code != "schema-for-unknown-type":

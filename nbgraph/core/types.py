@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import typing
 from collections.abc import Iterator
 from typing import Annotated, Any, cast
 
+import typing_extensions
 from pydantic import BaseModel, ConfigDict, PydanticUserError, TypeAdapter
 from pydantic_core import CoreSchema, core_schema
 
@@ -85,7 +85,7 @@ def lenient_adapter(kind: Any, config: ConfigDict) -> TypeAdapter[Any]:
         If a model or dataclass in it does not say that it may hold those.
     """
     lenient: ConfigDict = {**config, "arbitrary_types_allowed": True}
-    if not typing.is_typeddict(kind):
+    if not typing_extensions.is_typeddict(kind):
         return TypeAdapter(kind, config=lenient)
     known = copied(kind)
     known.__pydantic_config__ = lenient
