@@ -24,6 +24,9 @@ __all__ = ["Imported", "KeptBranch", "commits_in", "lines_of", "require_chain", 
 
 _FORMAT = 1
 
+_FEWEST = 3
+"""Lines of a thread with one commit."""
+
 _PROBLEMS = (KeyError, TypeError, ValueError, AttributeError, ValidationError)
 """What reading lines raises that are not those of an export."""
 
@@ -71,7 +74,7 @@ def _exported(branch: KeptBranch) -> Iterator[dict[str, Any]]:
         "questions": branch.questions,
         "commits": len(branch.rows),
     }
-    for name, content in branch.blobs.items():
+    for name, content in sorted(branch.blobs.items()):
         yield {"large": name.hex(), **_told_content(content)}
     for row in branch.rows:
         told = {"count": row.count, "hash": row.hash.hex(), "refs": row.refs}
@@ -102,6 +105,8 @@ def commits_in(lines: Iterable[str]) -> Iterator[Imported]:
     try:
         told: list[dict[str, Any]] = [from_json(line) for line in lines if line.strip()]
         rest, head = iter(told), _checked_head(told[0] if told else {})
+        if len(told) < _FEWEST:
+            raise StateStoreError("These lines are no exported thread: there is no event in them")
         for line in rest:
             if "nbgraph" in line:
                 head = _checked_head(line)
