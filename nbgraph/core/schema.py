@@ -13,7 +13,7 @@ from pydantic_core import PydanticUndefined
 
 from nbgraph.core.field import Field
 from nbgraph.core.reducers import Replace, add
-from nbgraph.core.type_judges import adapter
+from nbgraph.core.types import described, unkept_fields
 from nbgraph.core.values import fresh, same
 from nbgraph.core.views import Views
 from nbgraph.errors import (
@@ -26,8 +26,8 @@ from nbgraph.errors import (
 __all__ = ["BaseState", "StateSchema", "Update"]
 
 
-class BaseState(BaseModel, defer_build=True):
-    """A state with pydantic's default settings; any `BaseModel` serves as well."""
+class BaseState(BaseModel, defer_build=True, arbitrary_types_allowed=True):
+    """A state whose fields may hold frames, arrays and pictures; any `BaseModel` serves as well."""
 
 
 # Building this one, which has no fields, would be a tenth of `import nbgraph`. Those made of it are
@@ -98,7 +98,7 @@ class StateSchema:
         """Return the JSON Schema of an input that starts a thread."""
         if self.is_open:
             return {"type": "object"}
-        return adapter(self.state_type).json_schema(mode="validation")
+        return described(self.state_type)
 
     def start(self, given: Mapping[str, Any] | BaseModel, where: str = "input") -> Update:
         """Return the update that makes a new thread's state: defaults, and the input over them.
@@ -121,7 +121,7 @@ class StateSchema:
                 f"A new thread needs a value for {', '.join(map(repr, missing))}; pass it in its "
                 "input"
             )
-        known = {**defaults, **self.to_json(state)}
+        known = {**defaults, **self._written(state)}
         values = {name: known[name] for name in (*self.fields, *known) if name in known}
         return Update(values, tuple(values))
 
@@ -269,8 +269,11 @@ class StateSchema:
         """
         return {name: self.fields.get(name, _OPEN).decode(value) for name, value in kept.items()}
 
+    def _written(self, state: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: self.fields.get(name, _OPEN).written(value) for name, value in state.items()}
+
     def to_json(self, state: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the state as JSON."""
+        """Return the state as JSON, with a summary of what is kept as bytes."""
         return {name: self.fields.get(name, _OPEN).shown(value) for name, value in state.items()}
 
     def view(self, state: Mapping[str, Any]) -> Any:
@@ -372,6 +375,10 @@ def _check_model(model: type[BaseModel]) -> None:
     ]
     if model.model_config.get("extra") == "allow":
         problems.append('extra="allow"')
+    problems += [
+        f"{name!r} of type {kind.__name__}, which cannot be kept"
+        for name, kind in unkept_fields(model).items()
+    ]
     problems += [
         f"exclude= on {name!r}" for name, info in model.model_fields.items() if info.exclude
     ]

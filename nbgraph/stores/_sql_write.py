@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from operator import attrgetter
 from zlib import compress
 
+from nbgraph.core.blob import Packed
 from nbgraph.core.events import Interrupt
 from nbgraph.core.store import BranchRecord, PositionSnapshot
 from nbgraph.stores._blobs import extracted
@@ -302,12 +303,12 @@ def _move(branch: Branch, commit: Commit, chain: bytes, epoch: int) -> None:
         branch.owner, branch.leased_until = commit.claim.owner, 0.0
     branch.epoch = epoch
     branch.checksum = branch.changing_checksum()
-    branch.since += len(commit.body)
+    branch.since += commit.weight
 
 
 def _add_snapshot(cursor: Cursor, branch: Branch, snapshot: PositionSnapshot) -> int:
     place = place_of(branch.id, snapshot.sequence)
-    extract = extracted(snapshot.body)
+    extract = extracted(Packed(snapshot.body, snapshot.blobs))
     _add_blobs(cursor, branch, extract.blobs)
     large = len(extract.body) >= COMPRESSED_BYTES
     body = compress(extract.body, 1) if large else extract.body
