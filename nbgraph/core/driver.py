@@ -13,7 +13,10 @@ from typing import Any, Literal, Protocol
 from nbgraph.core.events import Event, LiveEvent
 from nbgraph.core.requests import Request
 
-__all__ = ["Capability", "Driver", "EdgeShape", "Folding", "NodeShape", "Shape"]
+__all__ = ["ANYWHERE", "Capability", "Driver", "EdgeShape", "Folding", "NodeShape", "Shape"]
+
+ANYWHERE = "__anywhere__"
+"""Where a way leads whose router does not say: an end of an edge, beside `START` and `END`."""
 
 Capability = Literal["step", "until", "stop", "pause", "edit", "skip", "breakpoints", "fork"]
 """What an engine may be able to do beyond starting, resuming and continuing."""
@@ -34,7 +37,7 @@ class NodeShape:
 
 @dataclass(frozen=True, slots=True)
 class EdgeShape:
-    """A way from one node to another; the ends are `START` and `END`.
+    """A way from one node to another; the ends are `START` and `END`, and `ANYWHERE`.
 
     `kind`: `"edge"` is always taken, `"branch"` when its router says `label`, `"goto"` when the
     node says so itself.
