@@ -26,6 +26,16 @@ from nbgraph.core.subgraph import subgraph
 from nbgraph.stores.memory import InMemoryStateStore
 
 if TYPE_CHECKING:
+    from nbgraph.agents.calling import call_tool
+    from nbgraph.agents.contexts import ModelMiddlewareContext
+    from nbgraph.agents.langchain_chat import from_langchain
+    from nbgraph.agents.model import model_node
+    from nbgraph.agents.openai_chat import OpenAIChat
+    from nbgraph.agents.react import AgentState, build_react_agent, run_agent
+    from nbgraph.agents.runner import tool_runner
+    from nbgraph.agents.scripted import ScriptedChat
+    from nbgraph.agents.tool_context import ToolContext
+    from nbgraph.agents.tools import Tool, tool
     from nbgraph.core.driver import Shape
     from nbgraph.core.messages import RemoveMessage, add_messages
     from nbgraph.drawing.drawing import Drawing
@@ -42,6 +52,7 @@ __all__ = [
     "END",
     "START",
     "UNSET",
+    "AgentState",
     "BaseState",
     "Command",
     "Drawing",
@@ -52,8 +63,10 @@ __all__ = [
     "InMemoryStateStore",
     "Interrupt",
     "Middleware",
+    "ModelMiddlewareContext",
     "Node",
     "NodeContext",
+    "OpenAIChat",
     "Panel",
     "PostgresStateStore",
     "RemoveMessage",
@@ -62,39 +75,62 @@ __all__ = [
     "Retry",
     "RunOutcome",
     "SQLiteStateStore",
+    "ScriptedChat",
     "Send",
     "Session",
     "StreamEvent",
+    "Tool",
+    "ToolContext",
     "add",
     "add_messages",
     "branch",
+    "build_react_agent",
+    "call_tool",
     "compare",
     "draw",
+    "from_langchain",
     "interrupt",
     "join",
     "merge_dict",
+    "model_node",
     "node",
     "open_session",
     "play",
     "replace",
+    "run_agent",
     "subgraph",
+    "tool",
+    "tool_runner",
     "when",
 ]
 __version__ = "0.1.0"
 
 _LAZY = {
+    "AgentState": "nbgraph.agents.react",
     "Drawing": "nbgraph.drawing.drawing",
     "Form": "nbgraph.notebook.form",
+    "ModelMiddlewareContext": "nbgraph.agents.contexts",
+    "OpenAIChat": "nbgraph.agents.openai_chat",
     "Panel": "nbgraph.notebook.panel",
     "PostgresStateStore": "nbgraph.stores.postgres",
     "RemoveMessage": "nbgraph.core.messages",
     "SQLiteStateStore": "nbgraph.stores.sqlite",
+    "ScriptedChat": "nbgraph.agents.scripted",
     "Session": "nbgraph.session",
+    "Tool": "nbgraph.agents.tools",
+    "ToolContext": "nbgraph.agents.tool_context",
     "add_messages": "nbgraph.core.messages",
+    "build_react_agent": "nbgraph.agents.react",
+    "call_tool": "nbgraph.agents.calling",
     "compare": "nbgraph.notebook.compare",
     "draw": "nbgraph.notebook.display",
+    "from_langchain": "nbgraph.agents.langchain_chat",
+    "model_node": "nbgraph.agents.model",
     "open_session": "nbgraph.session",
     "play": "nbgraph.notebook.play",
+    "run_agent": "nbgraph.agents.react",
+    "tool": "nbgraph.agents.tools",
+    "tool_runner": "nbgraph.agents.runner",
 }
 
 

@@ -12,6 +12,7 @@ from nbgraph.core.events import TaskSpec
 from nbgraph.core.interrupts import Frame
 from nbgraph.core.log import Log
 from nbgraph.core.node_hooks import node_hooks
+from nbgraph.core.position import Answered
 from nbgraph.core.task import TaskCall
 from nbgraph.core.values import fresh
 
@@ -33,23 +34,33 @@ class Calls:
 
     def of(self, tasks: Iterable[TaskSpec], port: Port, step: int) -> Iterator[TaskCall]:
         """Return a call for each task of superstep `step`, with the answers it was given."""
-        answered: dict[str, dict[str, Any]] = {}
+        answered: dict[str, dict[str, Answered]] = {}
         for key, item in self.log.position.answered.items():
-            answered.setdefault(item.interrupt.task_id, {})[key] = fresh(item.answer)
+            answered.setdefault(item.interrupt.task_id, {})[key] = item
         for task in tasks:
             yield self._call(task, answered.get(task.task_id, {}), port, step)
 
-    def _call(self, task: TaskSpec, answered: dict[str, Any], port: Port, step: int) -> TaskCall:
+    def _call(
+        self, task: TaskSpec, given: Mapping[str, Answered], port: Port, step: int
+    ) -> TaskCall:
         node = self.graph.structure.nodes[task.node]
         hooked = dict(fresh(self.log.position.hooked.get(task.task_id, {})))
+        answered = {key: fresh(item.answer) for key, item in given.items()}
         known = {**hooked, **answered}
+        here = {
+            key: item.interrupt
+            for key, item in given.items()
+            if item.branch_id == self.log.branch_id
+        }
         takes_context = node.accepts_context
         return TaskCall(
             task=task,
             node=node,
             schema=self.graph.schema,
             state=self.log.position.state,
-            frame=Frame(self.log.thread_id, task.task_id, task.node, known, hooked=hooked),
+            frame=Frame(
+                self.log.thread_id, task.task_id, task.node, known, hooked=hooked, shown=here
+            ),
             context=self._context(task, answered, port, step) if takes_context else None,
             say=port.say,
             hooks=node_hooks(self.graph, self.log, task, self.run_id, step),

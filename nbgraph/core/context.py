@@ -7,7 +7,7 @@ import inspect
 import time
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from nbgraph.core.events import ChildEvent, TaskEmitted
 from nbgraph.core.values import fresh
@@ -130,7 +130,17 @@ class NodeContext:
 
     def emit(self, data: Any) -> None:
         """Show `data` to whoever watches the run; it is not stored."""
-        self.port.say(TaskEmitted(self.task_id, self.node, "custom", data, time.time()))
+        self._say("custom", data)
+
+    def emit_token(self, piece: Any) -> None:
+        """Show a piece of an answer that is still being made; it is not stored.
+
+        A text, or a chat model's chunk. A stream that asked for `"tokens"` yields it.
+        """
+        self._say("token", piece)
+
+    def _say(self, kind: Literal["custom", "token"], data: Any) -> None:
+        self.port.say(TaskEmitted(self.task_id, self.node, kind, data, time.time()))
 
     def once(self, key: str, function: Callable[[], Any]) -> Any:
         """Return `function()`, computed once however often the node runs for this task.

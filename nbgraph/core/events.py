@@ -420,7 +420,7 @@ class Attempt:
 class TaskEmitted:
     """A node said something while it ran.
 
-    `kind` is `"custom"` for `ctx.emit(data)`, `"token"` for a piece of a chat model's answer, and
+    `kind` is `"custom"` for `ctx.emit(data)`, `"token"` for `ctx.emit_token(piece)`, and
     `"attempt"` for an attempt that will be repeated, whose `data` is an `Attempt`.
     """
 

@@ -37,7 +37,7 @@ __all__ = ["Answered", "Position", "advance", "fold", "merged_state", "superstep
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """An answer, its question, who gave it when, and the event and superstep it was given in."""
+    """An answer, its question, who gave it when, and the event, superstep and branch of it."""
 
     interrupt: Interrupt
     answer: Any
@@ -45,6 +45,7 @@ class Answered:
     at: float
     sequence: int
     step: int
+    branch_id: str = "main"
 
 
 @dataclass(frozen=True)
@@ -306,13 +307,15 @@ def _reported(
             return moved.moved(
                 failed={**position.failed, task_id: event}, children=_placed(position, event)
             )
-        case TaskInterrupted(interrupts=interrupts, cache=cache, answers=given):
+        case TaskInterrupted(interrupts=interrupts, cache=cache, answers=hooked):
             asked = {item.key: item for item in interrupts}
+            old = position.answered
             return moved.moved(
                 failed=failed,
                 pending={**position.pending, **asked},
+                answered={key: given for key, given in old.items() if key not in asked},
                 caches={**position.caches, task_id: cache},
-                hooked={**position.hooked, task_id: given},
+                hooked={**position.hooked, task_id: hooked},
                 children=_placed(position, event),
             )
         case TaskBegan():
@@ -340,6 +343,7 @@ def _asked(position: Position, event: AnswersGiven | AnswerRefused) -> Position:
                     event.created_at,
                     event.sequence,
                     position.step + 1,
+                    event.branch_id,
                 )
         case AnswerRefused(key=key, problems=problems):
             again = {

@@ -126,7 +126,7 @@ class ThreadQueries:
     ) -> dict[str, Interrupt]:
         """Return the questions the thread waits for, by key."""
         position = await self._stored(thread_id, branch_id, state_store).position()
-        return dict(position.pending)
+        return {key: with_payload(asked) for key, asked in position.pending.items()}
 
     async def update_state(
         self,

@@ -126,7 +126,7 @@ def _event_in(kept: list[Any]) -> Any:
 
 
 def _answered_out(given: Answered) -> list[Any]:
-    who = [given.by, given.at, given.sequence, given.step]
+    who = [given.by, given.at, given.sequence, given.step, given.branch_id]
     return [_dumped(given.interrupt), given.answer, *who]
 
 

@@ -77,10 +77,12 @@ class StreamEvent:
         A mode that was asked for, or `"final"` or `"interrupt"` at the end.
     data : Any
         `updates`: what a task wrote, as JSON, or None. `values`: the merged state, as JSON.
-        `custom`: what a node emitted. `tokens`: a piece of a chat model's answer. `debug`: a dict
-        with its `type`. At the end: `FinalEventData` or `InterruptEventData`.
+        `custom`: what a node passed to `ctx.emit`. `tokens`: what it passed to `ctx.emit_token`, a
+        piece of a chat model's answer. `debug`: a dict with its `type`. At the end:
+        `FinalEventData` or `InterruptEventData`.
     node, task_id, step : str or int, optional
-        The task it is about, and the superstep of this call, from 0.
+        The task it is about, and the superstep of this call, from 0. What a node in a sub-graph
+        says comes with its path, `"refund/check"`.
     run_id : str
         The call.
     checkpoint_id : str, optional
@@ -164,6 +166,7 @@ class StreamFilter:
             yield from self._input(event)
             return
         if isinstance(event, ChildEvent):
+            yield from self._inside(event)
             return
         before = self._position
         self._position = fold([event], self._schema, before)
@@ -183,6 +186,13 @@ class StreamFilter:
         mode = _SAID.get(event.kind)
         if mode is not None:
             yield from self._asked(mode, event.data, task=event)
+
+    def _inside(self, child: ChildEvent) -> Iterator[StreamEvent]:
+        """Return what a node in a sub-graph said, with its path; the rest is the sub-graph's."""
+        said = child.event
+        if isinstance(said, TaskEmitted):
+            path, task_id = f"{child.path}/{said.node}", f"{child.task_id}/{said.task_id}"
+            yield from self._said(replace(said, node=path, task_id=task_id))
 
     def _input(self, event: TaskStarted) -> Iterator[StreamEvent]:
         if "debug" not in self._modes:

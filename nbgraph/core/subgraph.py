@@ -143,7 +143,13 @@ class _Child:
                 "store; pass state_store= and a thread_id"
             )
         return Thread(
-            self.graph, home.store, thread_id, branch_id, context=ctx.given, root=home.root
+            self.graph,
+            home.store,
+            thread_id,
+            branch_id,
+            context=ctx.given,
+            stream_modes=ctx.stream_modes,
+            root=home.root,
         )
 
     def _thread_id(self, ctx: NodeContext) -> str:

@@ -311,8 +311,15 @@ class Thread:
 
     def on(self, branch_id: str) -> Thread:
         """Return a driver for another branch of the same thread."""
-        names = (self.thread_id, branch_id)
-        return Thread(self.graph, self.store, *names, context=self._context, root=self._log.root)
+        return Thread(
+            self.graph,
+            self.store,
+            self.thread_id,
+            branch_id,
+            context=self._context,
+            stream_modes=self._stream_modes,
+            root=self._log.root,
+        )
 
     async def close(self) -> None:
         """Stop what runs. The store stays open: it may serve other threads."""
