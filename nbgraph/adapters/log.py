@@ -13,7 +13,18 @@ from typing import Any
 
 from nbgraph.core.codec import stamped
 from nbgraph.core.driver import Folding
-from nbgraph.core.events import Event, Forked
+from nbgraph.core.events import (
+    AnswerRefused,
+    AnswersGiven,
+    Event,
+    Forked,
+    RunFailed,
+    RunPaused,
+    RunStopped,
+    TaskFailed,
+    TaskFinished,
+    TaskInterrupted,
+)
 from nbgraph.core.position import Position, advance, fold
 from nbgraph.errors import (
     ResumeError,
@@ -23,6 +34,17 @@ from nbgraph.errors import (
 )
 
 __all__ = ["BranchLog", "ThreadLog"]
+
+_REPORTS = (
+    TaskFinished,
+    TaskInterrupted,
+    TaskFailed,
+    AnswersGiven,
+    AnswerRefused,
+    RunPaused,
+    RunStopped,
+    RunFailed,
+)
 
 
 class BranchLog:
@@ -42,6 +64,29 @@ class BranchLog:
     def place(self) -> Any:
         """Where the engine stands; None before it ran."""
         return self._places[-1][1] if self._places else None
+
+    def places(self) -> list[Any]:
+        """Return where the engine stood, one after the other."""
+        return [place for _, place in self._places]
+
+    def last_at(self, place: Any) -> int:
+        """Return the last event while the engine stood at `place`; 0 if it never did."""
+        following = [*(sequence for sequence, _ in self._places[1:]), len(self.events) + 1]
+        found = [
+            after - 1 for (_, each), after in zip(self._places, following, strict=True)
+            if each == place
+        ]
+        return found[-1] if found else 0
+
+    def planned_at(self, sequence: int) -> int:
+        """Return the last event up to `sequence` that planned tasks, and reports nothing of them.
+
+        What an engine copies is a place, where the tasks begin.
+        """
+        for event in reversed(self.events[:sequence]):
+            if not isinstance(event, _REPORTS):
+                return event.sequence
+        return sequence
 
     def place_at(self, sequence: int) -> Any:
         """Return where the engine stood after an event; None before it ran."""
@@ -76,6 +121,7 @@ class ThreadLog:
 
     def __init__(self, thread_id: str, folding: Folding) -> None:
         self.thread_id = thread_id
+        self.folding = folding
         self.branches = {"main": BranchLog("main", folding)}
         self.loaded = False
         self._lock = threading.Lock()
@@ -127,12 +173,13 @@ class ThreadLog:
         chosen = last if at is None else at
         if not 1 <= chosen <= last:
             raise StateUpdateError(f"Branch {branch.id!r} has no event {chosen}; its last is {last}")
-        given = name or self._free_name()
+        given = name or self.free_name()
         if given in self.branches:
             raise StateStoreError(f"Thread {self.thread_id!r} has a branch {given!r} already")
         return chosen, given
 
-    def _free_name(self) -> str:
+    def free_name(self) -> str:
+        """Return a name for a new branch."""
         numbers = range(1, len(self.branches) + 1)
         return next(f"fork-{n}" for n in numbers if f"fork-{n}" not in self.branches)
 

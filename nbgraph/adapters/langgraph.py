@@ -1,0 +1,519 @@
+"""LangGraph's compiled graphs as drivers: their threads, forms, steps and forks.
+
+The thread is the engine's own, in its checkpointer; what stands in its branches is read from there.
+LangGraph moves a thread's head to whatever ran last, so each branch keeps the checkpoint it stands
+at, and runs from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from contextlib import aclosing
+from typing import Any, Literal
+from weakref import WeakKeyDictionary
+
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.errors import GraphDrained, is_invalid_resume
+from langgraph.runtime import RunControl
+from langgraph.types import Command
+
+from nbgraph.adapters.langgraph_events import Translation, error_of
+from nbgraph.adapters.langgraph_history import Engine, follow, snapshot_parts
+from nbgraph.adapters.langgraph_questions import resumption, tools_of
+from nbgraph.adapters.langgraph_shape import field_types, shape_of
+from nbgraph.adapters.log import BranchLog, ThreadLog
+from nbgraph.adapters.values import WholeValues, plain
+from nbgraph.core.driver import Capability, Shape
+from nbgraph.core.events import (
+    AnswerRefused,
+    Event,
+    Interrupt,
+    LiveEvent,
+    RunFailed,
+    RunFinished,
+    RunPaused,
+    RunStopped,
+    StateEdited,
+    TaskFinished,
+)
+from nbgraph.core.flow import Structure
+from nbgraph.core.node import Node, node
+from nbgraph.core.opening import check_unanswered, login_name, opening
+from nbgraph.core.position import fold
+from nbgraph.core.requests import (
+    Continue,
+    Edit,
+    Fork,
+    Request,
+    Resume,
+    SetBreakpoints,
+    Skip,
+    Start,
+    Stop,
+)
+from nbgraph.core.schema import StateSchema
+from nbgraph.errors import ResumeError, StateUpdateError
+
+__all__ = ["LangGraphDriver", "open_thread"]
+
+_CAPABILITIES: Mapping[Capability, str | None] = {
+    "step": None,
+    "until": None,
+    "stop": None,
+    "pause": None,
+    "edit": None,
+    "skip": None,
+    "breakpoints": None,
+    "fork": None,
+}
+_ALL = "*"
+_NO_NODE = ("",)
+"""An empty list would have the engine take the one the graph was compiled with."""
+_copies: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+_threads: WeakKeyDictionary[Any, dict[str, ThreadLog]] = WeakKeyDictionary()
+
+_Happened = Event | LiveEvent
+
+
+def open_thread(
+    app: Any, thread_id: str, branch_id: str, context: Any
+) -> tuple[LangGraphDriver, str | None]:
+    """Return the driver of a thread of a compiled graph, and what a person should know about it."""
+    notice = None
+    if app.checkpointer is None or isinstance(app.checkpointer, bool):
+        notice = (
+            "Compiled without a checkpointer: a copy of the graph runs with one in memory, and the "
+            "thread is gone when the kernel stops."
+        )
+        if app not in _copies:
+            _copies[app] = app.copy({"checkpointer": InMemorySaver()})
+        app = _copies[app]
+    elif isinstance(app.checkpointer, InMemorySaver):
+        notice = "Kept in memory only: gone when the kernel stops."
+    return LangGraphDriver(app, thread_id, branch_id, context=context), notice
+
+
+class LangGraphDriver:
+    """One branch of one thread of a compiled LangGraph graph.
+
+    Parameters
+    ----------
+    app : CompiledStateGraph or Pregel
+        The graph, compiled with a checkpointer.
+    thread_id, branch_id : str
+        Which thread, and which branch of it.
+    context : object, optional
+        What nodes find as `runtime.context`.
+    """
+
+    engine = "LangGraph"
+    capabilities = _CAPABILITIES
+
+    def __init__(
+        self, app: Any, thread_id: str, branch_id: str = "main", *, context: Any = None
+    ) -> None:
+        self.app = app
+        self.thread_id = thread_id
+        self.branch_id = branch_id
+        self._context = context
+        self._engine = Engine(app, thread_id)
+        self._shape: Shape | None = None
+        self.folding = WholeValues(field_types(app))
+        self._control: RunControl | None = None
+        self._stopping: Stop | None = None
+        known = _threads.setdefault(app, {})
+        if thread_id not in known:
+            known[thread_id] = ThreadLog(thread_id, self.folding)
+        self._log = known[thread_id]
+
+    @property
+    def shape(self) -> Shape:
+        """The graph's structure."""
+        if self._shape is None:
+            self._shape = shape_of(self.app)
+        return self._shape
+
+    async def events(self, after: int = 0) -> Sequence[Event]:
+        """Return the events after number `after`, as the checkpointer tells them."""
+        if not self._log.loaded:
+            await self._follow()
+        return self._log.events(self.branch_id, after)
+
+    async def branches(self) -> tuple[str, ...]:
+        """Return the thread's branches, `"main"` first, then oldest first."""
+        await self.events()
+        return tuple(self._log.branches)
+
+    def on(self, branch_id: str) -> LangGraphDriver:
+        """Return a driver for another branch of the same thread."""
+        return LangGraphDriver(self.app, self.thread_id, branch_id, context=self._context)
+
+    async def close(self) -> None:
+        """Stop what runs. The checkpointer stays open: it is the user's."""
+        self._stop(Stop())
+
+    async def send(self, request: Request) -> AsyncGenerator[_Happened, None]:
+        """Carry out a request; iterate to see what happens.
+
+        Raises
+        ------
+        ResumeError
+            If the request does not fit where the thread stands; the engine is not asked then.
+        StateUpdateError
+            If LangGraph refuses an edit.
+        """
+        if isinstance(request, Stop):
+            self._stop(request)
+            return
+        with self._log.busy():
+            await self._follow()
+            async with aclosing(self._carried_out(request)) as happening:
+                async for event in happening:
+                    yield event
+
+    def _stop(self, request: Stop) -> None:
+        """Ask the run to end. LangGraph ends one when its superstep is finished, not before."""
+        if self._control is not None:
+            self._stopping = request
+            self._control.request_drain()
+
+    @property
+    def _branch(self) -> BranchLog:
+        return self._log.branch(self.branch_id)
+
+    async def _follow(self) -> None:
+        """Take up what the checkpointer has that is not known here."""
+        await follow(self._engine, self._log, self._translation)
+        self._log.loaded = True
+
+    def _translation(self, branch: BranchLog) -> Translation:
+        place = branch.place
+        return Translation(self.thread_id, tools_of(self.app), branch.position, place)
+
+    async def _carried_out(self, request: Request) -> AsyncGenerator[_Happened, None]:
+        match request:
+            case Start():
+                happening = self._start(request)
+            case Resume():
+                happening = self._resume(request)
+            case Continue():
+                happening = self._continue(request)
+            case Fork():
+                happening = self._fork(request)
+            case Edit():
+                happening = self._edit(request)
+            case Skip():
+                happening = self._skip(request)
+            case SetBreakpoints() | Stop():
+                happening = self._recorded(request)
+        async with aclosing(happening) as events:
+            async for event in events:
+                yield event
+
+    async def _recorded(self, request: Any) -> AsyncGenerator[_Happened, None]:
+        for event in self._branch.record(self._opening(request)):
+            yield event
+
+    def _opening(self, request: Any) -> list[Event]:
+        branch = self._branch
+        stand_ins = {each.path: _stand_in(each.path) for each in self.shape.nodes}
+        try:
+            return opening(
+                request,
+                branch.position,
+                structure=Structure(stand_ins),
+                schema=StateSchema(dict),
+                thread_id=self.thread_id,
+            )
+        except ResumeError:
+            if isinstance(request, Resume):
+                check_unanswered(branch.events, request.asked, request.asked)
+            raise
+
+    # --- runs ----------------------------------------------------------------------------------
+
+    async def _start(self, request: Start) -> AsyncGenerator[_Happened, None]:
+        position = self._branch.position
+        if position.pending:
+            waiting = ", ".join(map(repr, position.pending))
+            raise ResumeError(
+                f"The thread waits for {waiting}; answer with Resume, or fork it at an earlier "
+                "event and start there"
+            )
+        translation = self._translation(self._branch)
+        translation.given = plain(request.input)
+        async with aclosing(self._run(request.input, translation)) as events:
+            async for event in events:
+                yield event
+
+    async def _resume(self, request: Resume) -> AsyncGenerator[_Happened, None]:
+        branch = self._branch
+        waiting = dict(branch.position.pending)
+        for event in branch.record(self._opening(request)):
+            yield event
+        ready = _ready(waiting, branch)
+        if not ready:  # the others of a batch of calls are not decided yet
+            for event in branch.record([RunPaused(reason="interrupt")]):
+                yield event
+            return
+        translation = self._translation(branch)
+        translation.answered(ready)
+        resumed = Command(resume={each: resumption(asked) for each, asked in ready.items()})
+        async with aclosing(self._run(resumed, translation, asked=ready)) as events:
+            async for event in events:
+                yield event
+
+    async def _continue(self, request: Continue) -> AsyncGenerator[_Happened, None]:
+        self._opening(request)
+        until = None if request.until is None else (request.until,)
+        reason: Literal["step", "until"] | None = "step" if request.steps else None
+        reason = "until" if until else reason
+        for _ in range(request.steps or 1):
+            stops = (_ALL,) if request.steps else until
+            running = self._run(
+                None, self._translation(self._branch), before=stops, reason=reason
+            )
+            async with aclosing(running) as events:
+                async for event in events:
+                    yield event
+            position = self._branch.position
+            if position.pending or position.failure or not position.tasks:
+                return
+
+    async def _run(
+        self,
+        given: Any,
+        translation: Translation,
+        *,
+        before: tuple[str, ...] | None = None,
+        reason: Literal["step", "until"] | None = None,
+        asked: Mapping[str, Sequence[tuple[Interrupt, Any]]] | None = None,
+    ) -> AsyncGenerator[_Happened, None]:
+        """Run the engine from where the branch stands, and say what happens."""
+        branch = self._branch
+        self._control, self._stopping = RunControl(), None
+        lists = self._breakpoints(before)
+        ended: BaseException | None = None
+        try:
+            parts = self._engine.stream(
+                given,
+                branch.place,
+                metadata={"nbgraph_branch": branch.id},
+                context=self._context,
+                control=self._control,
+                interrupt_before=lists[0],
+                interrupt_after=lists[1],
+            )
+            async with aclosing(parts) as happening:
+                async for part in happening:
+                    for event in self._said(branch, translation, part):
+                        yield event
+        except Exception as error:  # noqa: BLE001 - a node's own, or the engine's
+            ended = error
+        finally:
+            self._control = None
+        for event in branch.record(self._ending(branch, ended, reason, asked), translation.place):
+            yield event
+
+    def _said(
+        self, branch: BranchLog, translation: Translation, part: Mapping[str, Any]
+    ) -> Iterable[_Happened]:
+        happened = _translated(translation, part)
+        stored = [event for event in happened if not isinstance(event, LiveEvent)]
+        shown = [event for event in happened if isinstance(event, LiveEvent)]
+        return [*shown, *branch.record(stored, translation.place)]
+
+    def _breakpoints(
+        self, before: tuple[str, ...] | None
+    ) -> tuple[Any, Any]:
+        """Return what the engine is to pause before and after; None is the graph's own lists."""
+        position = self._branch.position
+        if before == (_ALL,):
+            return _ALL, None
+        here = position.before
+        if before is not None:
+            here = (*(self.app.interrupt_before_nodes if here is None else here), *before)
+        return _list(here), _list(position.after)
+
+    def _ending(
+        self,
+        branch: BranchLog,
+        error: BaseException | None,
+        reason: Literal["step", "until"] | None,
+        asked: Mapping[str, Sequence[tuple[Interrupt, Any]]] | None,
+    ) -> list[Event]:
+        """Return how a run ended."""
+        position = branch.position
+        stopping = self._stopping
+        if isinstance(error, GraphDrained) or (stopping and error is None and position.tasks):
+            gently = stopping is not None and stopping.gently
+            return [RunPaused(reason="pause") if gently else RunStopped()]
+        if error is not None and asked and is_invalid_resume(error):
+            return [*_refused(asked, error), RunPaused(reason="interrupt")]
+        if error is not None:
+            return [RunFailed(error=error_of(error)).with_exception(error)]
+        if position.pending:
+            return [RunPaused(reason="interrupt")]
+        if not position.tasks:
+            return [RunFinished()]
+        return [RunPaused(reason=reason or self._side(branch))]
+
+    def _side(self, branch: BranchLog) -> Literal["before", "after"]:
+        """Return on which side of a breakpoint the thread stands."""
+        before = branch.position.before
+        named = self.app.interrupt_before_nodes if before is None else before
+        nodes = {task.node for task in branch.position.tasks}
+        return "before" if _ALL in named or nodes & set(named) else "after"
+
+    # --- changes -------------------------------------------------------------------------------
+
+    async def _edit(self, request: Edit) -> AsyncGenerator[_Happened, None]:
+        branch = self._branch
+        place = await self._engine.edited(branch.place, request.update, self._last_node(branch))
+        waited = bool(branch.position.pending)
+        moved = self._moved(branch, place, by=request.by or login_name(), waited=waited)
+        async with aclosing(moved) as events:
+            async for event in events:
+                yield event
+
+    def _last_node(self, branch: BranchLog) -> str | None:
+        """Return the node that ran last, in whose name an edit is written."""
+        for event in reversed(branch.events):
+            if isinstance(event, TaskFinished):
+                return event.node
+        return None
+
+    async def _moved(
+        self, branch: BranchLog, place: str, *, by: str | None, waited: bool
+    ) -> AsyncGenerator[_Happened, None]:
+        """Take up a checkpoint that was written for the branch, and ask again what waited."""
+        snapshot = await self._engine.snapshot(place)
+        translation = self._translation(branch)
+        events = translation.again(place, *snapshot_parts(snapshot))
+        for event in branch.record([_named(event, by) for event in events], place):
+            yield event
+        if not waited:
+            return
+        running = self._run(None, translation, before=(_ALL,), reason="step")
+        async with aclosing(running) as happening:
+            async for event in happening:
+                yield event
+
+    async def _skip(self, request: Skip) -> AsyncGenerator[_Happened, None]:
+        branch = self._branch
+        self._opening(request)
+        [*unfinished] = branch.position.unfinished
+        if len(branch.position.tasks) > 1:
+            raise ResumeError(
+                "LangGraph skips a task only where it is the only one of its superstep; here are "
+                f"{', '.join(repr(task.task_id) for task in branch.position.tasks)}"
+            )
+        [task] = unfinished
+        place = await self._engine.edited(
+            branch.place, request.value, task.node, keeps_next=False
+        )
+        snapshot = await self._engine.snapshot(place)
+        values, planned = snapshot_parts(snapshot)
+        translation = self._translation(branch)
+        update = plain(request.value)
+        skipped = TaskFinished(task_id=task.task_id, node=task.node, update=update, attempts=0)
+        moved = translation.checkpoint(place, "loop", values, planned)
+        events = [skipped, *(event for event in moved if not isinstance(event, TaskFinished))]
+        if not translation.tasks:
+            events.append(RunFinished())
+        for event in branch.record(events, place):
+            yield event
+
+    async def _fork(self, request: Fork) -> AsyncGenerator[_Happened, None]:
+        branch = self._branch
+        at, name = self._log.check_fork(branch, request.at, request.name)
+        place = branch.place_at(at)
+        if place is None:
+            raise StateUpdateError(f"LangGraph keeps nothing of event {at} of {branch.id!r}")
+        copied = await self._engine.copied(place)
+        if request.update is not None:
+            copied = await self._engine.edited(copied, request.update, self._last_node(branch))
+        forked = self._log.branches[name] = branch.forked(name, branch.planned_at(at))
+        yield forked.events[-1]
+        waited = bool(fold(branch.events[:at], self.folding).pending)
+        moved = self.on(name)._moved(forked, copied, by=login_name(), waited=waited)
+        async with aclosing(moved) as events:
+            async for event in events:
+                yield event
+
+
+# --- helpers of the driver ------------------------------------------------------------------
+
+
+def _stand_in(path: str) -> Node:
+    def nothing(state: Any) -> None:  # noqa: ARG001 - a node takes the state
+        return None
+
+    return node(name=path)(nothing)
+
+
+def _list(names: Sequence[str] | None) -> Any:
+    if names is None:
+        return None
+    return _ALL if _ALL in names else (list(names) or list(_NO_NODE))
+
+
+def _named(event: Event, by: str | None) -> Event:
+    return event.model_copy(update={"by": by}) if isinstance(event, StateEdited) else event
+
+
+def _ready(
+    waiting: Mapping[str, Interrupt], branch: BranchLog
+) -> dict[str, list[tuple[Interrupt, Any]]]:
+    """Return the engine's interrupts whose questions are all answered, with the answers."""
+    position = branch.position
+    asked: dict[str, list[Interrupt]] = {}
+    given = {key: item.interrupt for key, item in position.answered.items()}
+    for question in {**given, **waiting}.values():
+        asked.setdefault(question.id, []).append(question)
+    wanted = {question.id for question in waiting.values()}
+    return {
+        engine_id: [(each, position.answered[each.key].answer) for each in _in_order(found)]
+        for engine_id, found in asked.items()
+        if engine_id in wanted and all(each.key in position.answered for each in found)
+    }
+
+
+def _in_order(asked: Sequence[Interrupt]) -> list[Interrupt]:
+    """Return the questions of one interrupt in the order of its calls."""
+    return sorted(asked, key=lambda each: int(each.key.rpartition("/")[2]) if len(asked) > 1 else 0)
+
+
+def _refused(
+    asked: Mapping[str, Sequence[tuple[Interrupt, Any]]], error: BaseException
+) -> list[Event]:
+    """Return that LangGraph's own judge refused answers."""
+    found = [question for questions in asked.values() for question, _ in questions]
+    problems = {"": str(error)}
+    return [AnswerRefused(key=question.key, problems=problems) for question in found]
+
+
+def _translated(translation: Translation, part: Mapping[str, Any]) -> Sequence[_Happened]:
+    inside, data = part["ns"], part["data"]
+    match part["type"]:
+        case "checkpoints":
+            if inside:
+                return []
+            place = data["config"]["configurable"]["checkpoint_id"]
+            source = data["metadata"]["source"]
+            return translation.checkpoint(place, source, data["values"], data["tasks"])
+        case "tasks":
+            begins = "result" not in data
+            told = translation.started if begins else translation.reported
+            return told(data, inside)
+        case "messages":
+            chunk, about = data
+            text = getattr(chunk, "content", None)
+            node_name = about.get("langgraph_node")
+            if not (type(chunk).__name__ == "AIMessageChunk" and isinstance(text, str) and text):
+                return []
+            return translation.emitted(str(node_name), "token", text, inside)
+        case "custom":
+            return translation.emitted(translation.only_running, "custom", plain(data), inside)
+        case _:
+            return []
