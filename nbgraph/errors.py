@@ -370,7 +370,9 @@ class ToolDeniedError(NbgraphError):
     def __init__(self, tool_name: str, reason: str | None = None) -> None:
         self.tool_name = tool_name
         self.reason = reason
-        super().__init__(f"The call of {tool_name!r} was denied" + (f": {reason}" if reason else ""))
+        super().__init__(
+            f"The call of {tool_name!r} was denied" + (f": {reason}" if reason else "")
+        )
 
 
 class DrawingError(NbgraphError):

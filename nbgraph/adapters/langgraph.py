@@ -5,34 +5,34 @@ LangGraph moves a thread's head to whatever ran last, so each branch keeps the c
 at, and runs from there.
 """
 
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
+# What the engine says has no types.
+
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
-from typing import Any, Literal
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.errors import GraphDrained, is_invalid_resume
-from langgraph.runtime import RunControl
 from langgraph.types import Command
 
-from nbgraph.adapters.langgraph_events import Translation, error_of
+from nbgraph.adapters.langgraph_events import Translation
 from nbgraph.adapters.langgraph_history import Engine, follow, snapshot_parts
 from nbgraph.adapters.langgraph_questions import resumption, tools_of
+from nbgraph.adapters.langgraph_run import ALL, EngineRun
 from nbgraph.adapters.langgraph_shape import field_types, shape_of
 from nbgraph.adapters.log import BranchLog, ThreadLog
 from nbgraph.adapters.values import WholeValues, plain
 from nbgraph.core.driver import Capability, Shape
 from nbgraph.core.events import (
-    AnswerRefused,
     Event,
     Interrupt,
     LiveEvent,
-    RunFailed,
     RunFinished,
     RunPaused,
-    RunStopped,
     StateEdited,
     TaskFinished,
 )
@@ -66,9 +66,7 @@ _CAPABILITIES: Mapping[Capability, str | None] = {
     "breakpoints": None,
     "fork": None,
 }
-_ALL = "*"
-_NO_NODE = ("",)
-"""An empty list would have the engine take the one the graph was compiled with."""
+_ONE_STEP: Mapping[str, Any] = {"before": (ALL,), "reason": "step"}
 _copies: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 _threads: WeakKeyDictionary[Any, dict[str, ThreadLog]] = WeakKeyDictionary()
 
@@ -119,8 +117,7 @@ class LangGraphDriver:
         self._engine = Engine(app, thread_id)
         self._shape: Shape | None = None
         self.folding = WholeValues(field_types(app))
-        self._control: RunControl | None = None
-        self._stopping: Stop | None = None
+        self._running: EngineRun | None = None
         known = _threads.setdefault(app, {})
         if thread_id not in known:
             known[thread_id] = ThreadLog(thread_id, self.folding)
@@ -172,10 +169,8 @@ class LangGraphDriver:
                     yield event
 
     def _stop(self, request: Stop) -> None:
-        """Ask the run to end. LangGraph ends one when its superstep is finished, not before."""
-        if self._control is not None:
-            self._stopping = request
-            self._control.request_drain()
+        if self._running is not None:
+            self._running.stop(request)
 
     @property
     def _branch(self) -> BranchLog:
@@ -242,9 +237,20 @@ class LangGraphDriver:
             )
         translation = self._translation(self._branch)
         translation.given = plain(request.input)
-        async with aclosing(self._run(request.input, translation)) as events:
+        async with aclosing(self._run(translation, request.input)) as events:
             async for event in events:
                 yield event
+
+    async def _run(
+        self, translation: Translation, given: Any = None, **how: Any
+    ) -> AsyncGenerator[_Happened, None]:
+        self._running = EngineRun(self._engine, self._branch, translation, **how)
+        try:
+            async with aclosing(self._running.events(given, self._context)) as events:
+                async for event in events:
+                    yield event
+        finally:
+            self._running = None
 
     async def _resume(self, request: Resume) -> AsyncGenerator[_Happened, None]:
         branch = self._branch
@@ -259,111 +265,24 @@ class LangGraphDriver:
         translation = self._translation(branch)
         translation.answered(ready)
         resumed = Command(resume={each: resumption(asked) for each, asked in ready.items()})
-        async with aclosing(self._run(resumed, translation, asked=ready)) as events:
+        async with aclosing(self._run(translation, resumed, answers=ready)) as events:
             async for event in events:
                 yield event
 
     async def _continue(self, request: Continue) -> AsyncGenerator[_Happened, None]:
         self._opening(request)
-        until = None if request.until is None else (request.until,)
-        reason: Literal["step", "until"] | None = "step" if request.steps else None
-        reason = "until" if until else reason
+        how: dict[str, Any] = {}
+        if request.until is not None:
+            how = {"before": (request.until,), "reason": "until"}
+        elif request.steps:
+            how = dict(_ONE_STEP)
         for _ in range(request.steps or 1):
-            stops = (_ALL,) if request.steps else until
-            running = self._run(
-                None, self._translation(self._branch), before=stops, reason=reason
-            )
-            async with aclosing(running) as events:
+            async with aclosing(self._run(self._translation(self._branch), **how)) as events:
                 async for event in events:
                     yield event
             position = self._branch.position
             if position.pending or position.failure or not position.tasks:
                 return
-
-    async def _run(
-        self,
-        given: Any,
-        translation: Translation,
-        *,
-        before: tuple[str, ...] | None = None,
-        reason: Literal["step", "until"] | None = None,
-        asked: Mapping[str, Sequence[tuple[Interrupt, Any]]] | None = None,
-    ) -> AsyncGenerator[_Happened, None]:
-        """Run the engine from where the branch stands, and say what happens."""
-        branch = self._branch
-        self._control, self._stopping = RunControl(), None
-        lists = self._breakpoints(before)
-        ended: BaseException | None = None
-        try:
-            parts = self._engine.stream(
-                given,
-                branch.place,
-                metadata={"nbgraph_branch": branch.id},
-                context=self._context,
-                control=self._control,
-                interrupt_before=lists[0],
-                interrupt_after=lists[1],
-            )
-            async with aclosing(parts) as happening:
-                async for part in happening:
-                    for event in self._said(branch, translation, part):
-                        yield event
-        except Exception as error:  # noqa: BLE001 - a node's own, or the engine's
-            ended = error
-        finally:
-            self._control = None
-        for event in branch.record(self._ending(branch, ended, reason, asked), translation.place):
-            yield event
-
-    def _said(
-        self, branch: BranchLog, translation: Translation, part: Mapping[str, Any]
-    ) -> Iterable[_Happened]:
-        happened = _translated(translation, part)
-        stored = [event for event in happened if not isinstance(event, LiveEvent)]
-        shown = [event for event in happened if isinstance(event, LiveEvent)]
-        return [*shown, *branch.record(stored, translation.place)]
-
-    def _breakpoints(
-        self, before: tuple[str, ...] | None
-    ) -> tuple[Any, Any]:
-        """Return what the engine is to pause before and after; None is the graph's own lists."""
-        position = self._branch.position
-        if before == (_ALL,):
-            return _ALL, None
-        here = position.before
-        if before is not None:
-            here = (*(self.app.interrupt_before_nodes if here is None else here), *before)
-        return _list(here), _list(position.after)
-
-    def _ending(
-        self,
-        branch: BranchLog,
-        error: BaseException | None,
-        reason: Literal["step", "until"] | None,
-        asked: Mapping[str, Sequence[tuple[Interrupt, Any]]] | None,
-    ) -> list[Event]:
-        """Return how a run ended."""
-        position = branch.position
-        stopping = self._stopping
-        if isinstance(error, GraphDrained) or (stopping and error is None and position.tasks):
-            gently = stopping is not None and stopping.gently
-            return [RunPaused(reason="pause") if gently else RunStopped()]
-        if error is not None and asked and is_invalid_resume(error):
-            return [*_refused(asked, error), RunPaused(reason="interrupt")]
-        if error is not None:
-            return [RunFailed(error=error_of(error)).with_exception(error)]
-        if position.pending:
-            return [RunPaused(reason="interrupt")]
-        if not position.tasks:
-            return [RunFinished()]
-        return [RunPaused(reason=reason or self._side(branch))]
-
-    def _side(self, branch: BranchLog) -> Literal["before", "after"]:
-        """Return on which side of a breakpoint the thread stands."""
-        before = branch.position.before
-        named = self.app.interrupt_before_nodes if before is None else before
-        nodes = {task.node for task in branch.position.tasks}
-        return "before" if _ALL in named or nodes & set(named) else "after"
 
     # --- changes -------------------------------------------------------------------------------
 
@@ -394,8 +313,7 @@ class LangGraphDriver:
             yield event
         if not waited:
             return
-        running = self._run(None, translation, before=(_ALL,), reason="step")
-        async with aclosing(running) as happening:
+        async with aclosing(self._run(translation, **_ONE_STEP)) as happening:
             async for event in happening:
                 yield event
 
@@ -409,9 +327,7 @@ class LangGraphDriver:
                 f"{', '.join(repr(task.task_id) for task in branch.position.tasks)}"
             )
         [task] = unfinished
-        place = await self._engine.edited(
-            branch.place, request.value, task.node, keeps_next=False
-        )
+        place = await self._engine.edited(branch.place, request.value, task.node, keeps_next=False)
         snapshot = await self._engine.snapshot(place)
         values, planned = snapshot_parts(snapshot)
         translation = self._translation(branch)
@@ -442,20 +358,11 @@ class LangGraphDriver:
                 yield event
 
 
-# --- helpers of the driver ------------------------------------------------------------------
-
-
 def _stand_in(path: str) -> Node:
     def nothing(state: Any) -> None:  # noqa: ARG001 - a node takes the state
         return None
 
     return node(name=path)(nothing)
-
-
-def _list(names: Sequence[str] | None) -> Any:
-    if names is None:
-        return None
-    return _ALL if _ALL in names else (list(names) or list(_NO_NODE))
 
 
 def _named(event: Event, by: str | None) -> Event:
@@ -482,38 +389,3 @@ def _ready(
 def _in_order(asked: Sequence[Interrupt]) -> list[Interrupt]:
     """Return the questions of one interrupt in the order of its calls."""
     return sorted(asked, key=lambda each: int(each.key.rpartition("/")[2]) if len(asked) > 1 else 0)
-
-
-def _refused(
-    asked: Mapping[str, Sequence[tuple[Interrupt, Any]]], error: BaseException
-) -> list[Event]:
-    """Return that LangGraph's own judge refused answers."""
-    found = [question for questions in asked.values() for question, _ in questions]
-    problems = {"": str(error)}
-    return [AnswerRefused(key=question.key, problems=problems) for question in found]
-
-
-def _translated(translation: Translation, part: Mapping[str, Any]) -> Sequence[_Happened]:
-    inside, data = part["ns"], part["data"]
-    match part["type"]:
-        case "checkpoints":
-            if inside:
-                return []
-            place = data["config"]["configurable"]["checkpoint_id"]
-            source = data["metadata"]["source"]
-            return translation.checkpoint(place, source, data["values"], data["tasks"])
-        case "tasks":
-            begins = "result" not in data
-            told = translation.started if begins else translation.reported
-            return told(data, inside)
-        case "messages":
-            chunk, about = data
-            text = getattr(chunk, "content", None)
-            node_name = about.get("langgraph_node")
-            if not (type(chunk).__name__ == "AIMessageChunk" and isinstance(text, str) and text):
-                return []
-            return translation.emitted(str(node_name), "token", text, inside)
-        case "custom":
-            return translation.emitted(translation.only_running, "custom", plain(data), inside)
-        case _:
-            return []

@@ -4,6 +4,10 @@ One translation serves both: a run's stream and a thread's history are the same 
 tasks, told while they happen or afterwards.
 """
 
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
+# What the engine says has no types.
+
 from __future__ import annotations
 
 import time
@@ -133,9 +137,7 @@ class Translation:
             self._counts.clear()
             return []
         left = [task for task in self.tasks if task.task_id not in self._done]
-        dropped = [
-            TaskFinished(task_id=task.task_id, node=task.node, attempts=0) for task in left
-        ]
+        dropped = [TaskFinished(task_id=task.task_id, node=task.node, attempts=0) for task in left]
         self._plan(tasks)
         return [*dropped, SuperstepFinished(next=self.tasks)]
 

@@ -1,5 +1,9 @@
 """LangGraph's threads as its checkpointer has them: runs, snapshots, copies, and the branches."""
 
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
+# What the engine says has no types.
+
 from __future__ import annotations
 
 import asyncio
@@ -18,10 +22,12 @@ from nbgraph.core.inbox import Inbox
 from nbgraph.core.workers import call_in_worker
 from nbgraph.errors import GraphConfigError, StateUpdateError
 
-__all__ = ["Engine", "follow", "snapshot_parts"]
+__all__ = ["TAG", "Engine", "follow", "snapshot_parts"]
 
-_MODES = ("tasks", "checkpoints", "custom", "messages")
-_TAG = "nbgraph_branch"
+_MODES = ("tasks", "checkpoints", "custom")
+"""Not `"messages"`: it has chat models stream that would not have, and some cannot."""
+TAG = "nbgraph_branch"
+"""Names the branch in a run's metadata, which LangGraph keeps with its checkpoints."""
 _COPY = "__copy__"
 T = TypeVar("T")
 _Make = Callable[[BranchLog], Translation]
@@ -210,15 +216,21 @@ async def _pumped(begin: Callable[[], Iterable[T]]) -> AsyncGenerator[T, None]:
 
     job = asyncio.create_task(call_in_worker(iterate))
     try:
-        while True:
-            for part in (await inbox.get(), *inbox.at_hand()):
-                if isinstance(part, _End):
-                    if part.error is not None:
-                        raise part.error
-                    return
-                yield part
+        async for part in _until_end(inbox):
+            yield part
     finally:
         await asyncio.shield(job)
+
+
+async def _until_end(inbox: Inbox[T | _End]) -> AsyncGenerator[T, None]:
+    while True:
+        for part in (await inbox.get(), *inbox.at_hand()):
+            if not isinstance(part, _End):
+                yield part
+            elif part.error is not None:
+                raise part.error
+            else:
+                return
 
 
 def snapshot_parts(snapshot: Any) -> tuple[Mapping[str, Any], Sequence[Any]]:
@@ -284,7 +296,7 @@ def _leaves(history: Sequence[Any]) -> list[Any]:
 
 def _tag(snapshot: Any) -> str | None:
     """Return the branch a run of ours was on; None for a run of somebody else's."""
-    return (snapshot.metadata or {}).get(_TAG)
+    return (snapshot.metadata or {}).get(TAG)
 
 
 def _chain(leaf: Any, by_id: Mapping[str, Any]) -> list[Any]:
@@ -306,8 +318,6 @@ async def _take_up(
     for snapshot in new[:-1]:
         _record(branch, translation, snapshot, _results(translation, snapshot))
     last = await engine.snapshot(_place(new[-1]))
-    for task in last.tasks:
-        translation.learn_inner(task)
     _record(branch, translation, last, _reports(engine.app, translation, last))
 
 
@@ -326,9 +336,7 @@ def _branch_of(log: ThreadLog, parent: str | None, tag: str | None) -> BranchLog
     return log.branches.setdefault(name, BranchLog(name, log.folding))
 
 
-def _record(
-    branch: BranchLog, translation: Translation, snapshot: Any, reports: _Reports
-) -> None:
+def _record(branch: BranchLog, translation: Translation, snapshot: Any, reports: _Reports) -> None:
     source = (snapshot.metadata or {}).get("source", "loop")
     if source == "input":
         given = next((task.result for task in snapshot.tasks if task.name == "__start__"), None)
@@ -357,6 +365,8 @@ def _reports(app: Any, translation: Translation, snapshot: Any) -> _Reports:
     """Return what the tasks of the last superstep say, and how the run that left them ended."""
 
     def reports() -> list[Event | LiveEvent]:
+        for task in snapshot.tasks:
+            translation.learn_inner(task)
         told = [task for task in snapshot.tasks if task.error or task.interrupts or task.result]
         events = [event for task in told for event in translation.reported(_told(task))]
         return [*events, *_ending(app, translation, events)]
@@ -374,9 +384,7 @@ def _task(task: Any) -> dict[str, Any]:
     return {name: getattr(task, name) for name in ("id", "name", "error", "interrupts", "result")}
 
 
-def _ending(
-    app: Any, translation: Translation, events: Sequence[Event | LiveEvent]
-) -> list[Event]:
+def _ending(app: Any, translation: Translation, events: Sequence[Event | LiveEvent]) -> list[Event]:
     failed = next((event for event in events if isinstance(event, TaskFailed)), None)
     if failed is not None:
         return [RunFailed(error=failed.error)]

@@ -4,6 +4,10 @@ An interrupt asks one question. That of LangChain's `HumanInTheLoopMiddleware` a
 tool call, and is resumed when all of them are decided.
 """
 
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
+# What the engine says has no types.
+
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -124,7 +128,7 @@ class _Call:
     description: str
     allowed: tuple[Action, ...]
     call_id: str = ""
-    schema: Mapping[str, Any] | None = None
+    schema: dict[str, Any] | None = None
 
 
 def _is_batch(value: Any) -> bool:
@@ -184,13 +188,15 @@ def _approval(
     engine_id: str, key: str, call: _Call, asked: Asked, tools: Mapping[str, Any]
 ) -> Interrupt:
     arguments = plain(call.arguments)
-    schema = call.schema or _arguments_schema(tools.get(call.name))
-    shown = {"description": call.description, "input_schema": schema}
+    tool = tools.get(call.name)
+    schema = call.schema or _arguments_schema(tool)
+    described = str(getattr(tool, "description", "") or "")
+    shown = {"description": described, "input_schema": schema}
     payload = ToolInterrupt(
         tool_name=call.name,
         tool_call_id=call.call_id or key,
         arguments=arguments,
-        description=call.description,
+        description=described,
         input_schema=schema,
         allowed=call.allowed,
         call_hash=call_hash(
@@ -207,11 +213,17 @@ def _approval(
         node=asked.node,
         task_id=asked.task_id,
         payload=payload.model_dump(mode="json"),
-        message=f"Run {call.name}?",
+        message=_asked_in_words(call),
         reason="tool_approval",
         response_schema=_judged(schema, call.allowed),
         tool_call_id=call.call_id or None,
     )
+
+
+def _asked_in_words(call: _Call) -> str:
+    """Return what the graph's author says of the call; the engine's own text repeats the call."""
+    own = call.description and f"Tool: {call.name}\nArgs: " not in call.description
+    return call.description if own else f"Run {call.name}?"
 
 
 def _judged(schema: Mapping[str, Any], allowed: tuple[Action, ...]) -> dict[str, Any]:

@@ -4,11 +4,15 @@ The engine's own drawing shows a node whose router declares no targets as one th
 builder tells what is known and what is not.
 """
 
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
+# What the engine says has no types.
+
 from __future__ import annotations
 
 import typing
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, cast, get_args, get_origin
+from typing import Any, get_args, get_origin
 
 from nbgraph.core.driver import ANYWHERE, EdgeShape, NodeShape, Shape
 from nbgraph.core.type_judges import adapter
@@ -69,9 +73,7 @@ def _add(
         edges.append(EdgeShape(ends[0], ends[1], kind, label))
 
 
-def _add_plain(
-    app: Any, parent: str, nodes: list[NodeShape], edges: list[EdgeShape]
-) -> None:
+def _add_plain(app: Any, parent: str, nodes: list[NodeShape], edges: list[EdgeShape]) -> None:
     prefix = f"{parent}/" if parent else ""
     names = [name for name in app.nodes if name not in (_START, _END)]
     nodes.extend(NodeShape(prefix + name, name, None, parent or None) for name in names)
@@ -150,7 +152,8 @@ def subgraph_of(app: Any, node: str) -> Any:
 def field_types(app: Any) -> dict[str, Any]:
     """Return the types of a graph's state fields, where it declares them."""
     builder = getattr(app, "builder", None)
-    return _hints(getattr(builder, "state_schema", None))
+    hints = _hints(getattr(builder, "state_schema", None))
+    return {name: _undecorated(hint) for name, hint in hints.items()}
 
 
 def _hints(state_type: Any) -> dict[str, Any]:
@@ -234,5 +237,5 @@ def _field_schema(hint: Any) -> dict[str, Any]:
 def _undecorated(hint: Any) -> Any:
     """Return the type without its reducer, which is no constraint."""
     while get_origin(hint) in (typing.Annotated, typing.Required, typing.NotRequired):
-        hint = cast("Any", get_args(hint)[0])
+        hint = get_args(hint)[0]
     return hint

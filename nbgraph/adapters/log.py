@@ -73,7 +73,8 @@ class BranchLog:
         """Return the last event while the engine stood at `place`; 0 if it never did."""
         following = [*(sequence for sequence, _ in self._places[1:]), len(self.events) + 1]
         found = [
-            after - 1 for (_, each), after in zip(self._places, following, strict=True)
+            after - 1
+            for (_, each), after in zip(self._places, following, strict=True)
             if each == place
         ]
         return found[-1] if found else 0
@@ -172,7 +173,9 @@ class ThreadLog:
         last = len(branch.events)
         chosen = last if at is None else at
         if not 1 <= chosen <= last:
-            raise StateUpdateError(f"Branch {branch.id!r} has no event {chosen}; its last is {last}")
+            raise StateUpdateError(
+                f"Branch {branch.id!r} has no event {chosen}; its last is {last}"
+            )
         given = name or self.free_name()
         if given in self.branches:
             raise StateStoreError(f"Thread {self.thread_id!r} has a branch {given!r} already")

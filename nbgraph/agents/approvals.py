@@ -100,9 +100,7 @@ def shown_call(ctx: ToolMiddlewareContext) -> ToolInterrupt:
     )
 
 
-def _done(
-    ctx: ToolMiddlewareContext, decision: ToolDecision, reply: Reply
-) -> Replacement | None:
+def _done(ctx: ToolMiddlewareContext, decision: ToolDecision, reply: Reply) -> Replacement | None:
     match decision.action:
         case "approve":
             ctx.approved["arguments"] = ctx.value

@@ -140,9 +140,7 @@ class _CallParts:
             missing = "name" if not self.name else "id"
             raise ModelProviderError(f"The streamed tool call {index} has no {missing}")
         arguments, problem = parse_tool_arguments("".join(self.text))
-        return ToolCall(
-            id=self.id, name=self.name, arguments=arguments, arguments_error=problem
-        )
+        return ToolCall(id=self.id, name=self.name, arguments=arguments, arguments_error=problem)
 
 
 async def assemble_stream(chunks: AsyncIterator[ChatStreamChunk]) -> ChatResponse:

@@ -230,9 +230,7 @@ def edited_arguments(proposed: Mapping[str, Any], decision: ToolDecision) -> dic
     return {**({} if decision.replace else proposed), **decision.arguments}
 
 
-def decision_schema(
-    input_schema: Mapping[str, Any], allowed: Sequence[Action]
-) -> dict[str, Any]:
+def decision_schema(input_schema: Mapping[str, Any], allowed: Sequence[Action]) -> dict[str, Any]:
     """Return the JSON Schema of a decision, one branch an action, with the tool's own arguments.
 
     It is advice to whoever shows a form. In code any other answer is taken, and denies.
@@ -241,7 +239,10 @@ def decision_schema(
     definitions = arguments.pop("$defs", None)
     parts = {
         "approve": {},
-        "edit": {"arguments": _changed(arguments), "replace": {"type": "boolean", "default": False}},
+        "edit": {
+            "arguments": _changed(arguments),
+            "replace": {"type": "boolean", "default": False},
+        },
         "deny": {"message": {"type": "string", "title": "Reason"}},
         "respond": {"message": {"type": "string", "title": "Answer for the tool"}},
     }

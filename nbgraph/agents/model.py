@@ -273,9 +273,7 @@ def checked_tools(tools: Iterable[Any]) -> tuple[Tool, ...]:
 def _check_choice(choice: str | None, tools: Sequence[Tool]) -> None:
     known = ("auto", "required", "none", *(each.name for each in tools))
     if choice is not None and choice not in known:
-        raise GraphConfigError(
-            f"tool_choice={choice!r} is none of {', '.join(map(repr, known))}"
-        )
+        raise GraphConfigError(f"tool_choice={choice!r} is none of {', '.join(map(repr, known))}")
 
 
 @functools.lru_cache(maxsize=64)

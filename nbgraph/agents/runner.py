@@ -89,7 +89,8 @@ def tool_runner(
 def _asked_before(messages: Sequence[Any]) -> list[str]:
     """Return the tools asked for in this turn before the message whose calls are at hand."""
     asked = next(
-        (index for index in range(len(messages) - 1, -1, -1) if _asks(messages[index])), len(messages)
+        (index for index in range(len(messages) - 1, -1, -1) if _asks(messages[index])),
+        len(messages),
     )
     return asked_in_turn(messages[:asked])
 

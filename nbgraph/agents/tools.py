@@ -171,9 +171,7 @@ class Tool:
             raise self._undeclared(error) from error
 
     def _undeclared(self, error: Exception) -> ToolExecutionError:
-        return ToolExecutionError(
-            self.name, None, f"it returned what it does not declare: {error}"
-        )
+        return ToolExecutionError(self.name, None, f"it returned what it does not declare: {error}")
 
     def forget_names(self) -> None:
         """Let go of the names that were seen where the tool was made; they are resolved."""
