@@ -29,6 +29,8 @@ _MODES = ("tasks", "checkpoints", "custom")
 TAG = "nbgraph_branch"
 """Names the branch in a run's metadata, which LangGraph keeps with its checkpoints."""
 _COPY = "__copy__"
+_WAY = "branch:to:"
+"""What LangGraph calls the channel that leads to a node."""
 T = TypeVar("T")
 _Make = Callable[[BranchLog], Translation]
 _Reports = Callable[[], list[Event | LiveEvent]]
@@ -43,13 +45,13 @@ class Engine:
 
     def __init__(self, app: Any, thread_id: str) -> None:
         self.app = app
-        self._thread_id = thread_id
+        self.thread_id = thread_id
         self._is_async = _needs_loop(app)
 
     def config(self, place: str | None = None, **more: Any) -> dict[str, Any]:
         """Return the engine's config of the thread, at a checkpoint if one is given."""
         at = {} if place is None else {"checkpoint_id": place}
-        address = {"thread_id": self._thread_id, "checkpoint_ns": "", **at}
+        address = {"thread_id": self.thread_id, "checkpoint_ns": "", **at}
         return {"configurable": address, **more}
 
     async def stream(
@@ -78,13 +80,15 @@ class Engine:
 
     async def head(self) -> str | None:
         """Return the checkpoint the engine has as the thread's last; None for a new thread."""
-        saver = self.app.checkpointer
-        config = self.config()
-        if self._is_async:
-            found = await saver.aget_tuple(config)
-        else:
-            found = await call_in_worker(lambda: saver.get_tuple(config))
+        found = await self.last()
         return None if found is None else found.config["configurable"]["checkpoint_id"]
+
+    async def last(self) -> Any:
+        """Return the thread's last checkpoint as the checkpointer has it; None if it has none."""
+        saver, config = self.app.checkpointer, self.config()
+        if self._is_async:
+            return await saver.aget_tuple(config)
+        return await call_in_worker(lambda: saver.get_tuple(config))
 
     async def snapshot(self, place: str) -> Any:
         """Return the thread's state at a checkpoint, its sub-graphs' included."""
@@ -257,7 +261,7 @@ async def follow(engine: Engine, log: ThreadLog, translation: _Make) -> None:
     if head is None or head in known:
         return
     history = await engine.history()
-    _check_nodes(engine.app, history, log.thread_id)
+    await _check_nodes(engine)
     by_id = {_place(each): each for each in history}
     for leaf in _leaves(history):
         chain = _chain(leaf, by_id)
@@ -265,14 +269,16 @@ async def follow(engine: Engine, log: ThreadLog, translation: _Make) -> None:
         known.update(_place(each) for each in chain)
 
 
-def _check_nodes(app: Any, history: Sequence[Any], thread_id: str) -> None:
-    names = {task.name for snapshot in history for task in snapshot.tasks}
-    foreign = names - set(app.nodes) - {"__start__", "__input__"}
+async def _check_nodes(engine: Engine) -> None:
+    found = await engine.last()
+    reached = found.checkpoint["channel_versions"] if found is not None else {}
+    names = {name.removeprefix(_WAY) for name in reached if name.startswith(_WAY)}
+    foreign = names - set(engine.app.nodes)
     if foreign:
         raise GraphConfigError(
-            f"Thread {thread_id!r} in this checkpointer was made by another graph: it runs "
-            f"{', '.join(map(repr, sorted(foreign)))}, which {app.get_name()!r} has not; pass "
-            "another thread_id"
+            f"Thread {engine.thread_id!r} in this checkpointer was made by another graph: it has "
+            f"the nodes {', '.join(map(repr, sorted(foreign)))}, which {engine.app.get_name()!r} "
+            "has not; pass another thread_id"
         )
 
 
