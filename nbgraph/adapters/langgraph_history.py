@@ -6,19 +6,18 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any
 
 from langgraph.errors import InvalidUpdateError
 from langgraph.types import Command
 
 from nbgraph.adapters.langgraph_events import Translation
 from nbgraph.adapters.log import BranchLog, ThreadLog
+from nbgraph.adapters.pump import pumped
 from nbgraph.adapters.values import plain
 from nbgraph.core.events import Event, LiveEvent, RunFailed, RunFinished, RunPaused, TaskFailed
-from nbgraph.core.inbox import Inbox
 from nbgraph.core.workers import call_in_worker
 from nbgraph.errors import GraphConfigError, StateUpdateError
 
@@ -31,7 +30,6 @@ TAG = "nbgraph_branch"
 _COPY = "__copy__"
 _WAY = "branch:to:"
 """What LangGraph calls the channel that leads to a node."""
-T = TypeVar("T")
 _Make = Callable[[BranchLog], Translation]
 _Reports = Callable[[], list[Event | LiveEvent]]
 
@@ -47,6 +45,7 @@ class Engine:
         self.app = app
         self.thread_id = thread_id
         self._is_async = _needs_loop(app)
+        self._is_nested = any(True for _ in app.get_subgraphs())
 
     def config(self, place: str | None = None, **more: Any) -> dict[str, Any]:
         """Return the engine's config of the thread, at a checkpoint if one is given."""
@@ -68,14 +67,14 @@ class Engine:
         config = self.config(None if place == head else place, metadata=dict(metadata))
         if isinstance(given, Command) and given.resume is not None:
             config["configurable"]["__pregel_strict_resume"] = True
-        said = {"stream_mode": list(_MODES), "version": "v2", "subgraphs": True}
+        said = {"stream_mode": list(_MODES), "version": "v2", "subgraphs": self._is_nested}
         known = {} if context is None else {"context": context}
         options = {**options, **said, **known, "durability": "sync"}
         if self._is_async:
             async for part in self.app.astream(given, config, **options):
                 yield part
             return
-        async for part in _pumped(lambda: self.app.stream(given, config, **options)):
+        async for part in pumped(lambda: self.app.stream(given, config, **options)):
             yield part
 
     async def head(self) -> str | None:
@@ -195,46 +194,6 @@ def _is_sync_saver(saver: Any) -> bool:
 def _is_only_async(runnable: Any) -> bool:
     function = getattr(runnable, "func", runnable)
     return function is None and getattr(runnable, "afunc", None) is not None
-
-
-class _End:
-    """The end of a stream, and what it ended with."""
-
-    def __init__(self, error: BaseException | None) -> None:
-        self.error = error
-
-
-async def _pumped(begin: Callable[[], Iterable[T]]) -> AsyncGenerator[T, None]:
-    """Iterate in a worker thread, and yield on the loop. Closed early, it waits for the thread."""
-    loop = asyncio.get_running_loop()
-    inbox: Inbox[T | _End] = Inbox()
-
-    def iterate() -> None:
-        error: BaseException | None = None
-        try:
-            for part in begin():
-                loop.call_soon_threadsafe(inbox.put_nowait, part)
-        except BaseException as raised:  # noqa: BLE001 - it is raised where it is awaited
-            error = raised
-        loop.call_soon_threadsafe(inbox.put_nowait, _End(error))
-
-    job = asyncio.create_task(call_in_worker(iterate))
-    try:
-        async for part in _until_end(inbox):
-            yield part
-    finally:
-        await asyncio.shield(job)
-
-
-async def _until_end(inbox: Inbox[T | _End]) -> AsyncGenerator[T, None]:
-    while True:
-        for part in (await inbox.get(), *inbox.at_hand()):
-            if not isinstance(part, _End):
-                yield part
-            elif part.error is not None:
-                raise part.error
-            else:
-                return
 
 
 def snapshot_parts(snapshot: Any) -> tuple[Mapping[str, Any], Sequence[Any]]:

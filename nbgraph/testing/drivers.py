@@ -129,6 +129,12 @@ class DriverConformance:
         """Return a driver of a new thread whose first node raises."""
         raise NotImplementedError
 
+    def hold(self) -> None:
+        """Have the first node wait for `release`, where an engine runs ahead of who reads."""
+
+    def release(self) -> None:
+        """Let the first node go on."""
+
     # What happens is recorded, then shown.
 
     @_with_driver
@@ -241,10 +247,12 @@ class DriverConformance:
     async def test_a_stopped_run_can_be_continued(self, driver: Driver) -> None:
         if not await _can(driver, "stop"):
             return
+        self.hold()
         async with aclosing(driver.send(Start({}))) as happening:
             async for event in happening:
                 if isinstance(event, TaskStarted):
                     assert await _sent(driver, Stop()) == []
+                    self.release()
         position = await _position(driver)
         assert (await driver.events())[-1].type == "run_stopped"
         assert (position.status, bool(position.tasks)) == ("stopped", True)

@@ -1,16 +1,14 @@
 """A compiled LangGraph graph is a driver like any other."""
 
+import asyncio
 import operator
+import threading
 from typing import Annotated
-
-import pytest
-from typing_extensions import TypedDict
-
-pytest.importorskip("langgraph")
 
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import interrupt
+from typing_extensions import TypedDict
 
 from nbgraph.adapters.langgraph import LangGraphDriver
 from nbgraph.testing.drivers import DriverConformance
@@ -32,7 +30,7 @@ def fails(state):
     raise ValueError("no luck")
 
 
-def compiled(first=lambda state: {"log": ["first"]}, asks=ask):
+def compiled(first, asks):
     builder = StateGraph(State)
     builder.add_node("first", first)
     builder.add_node("ask", asks)
@@ -46,19 +44,32 @@ def compiled(first=lambda state: {"log": ["first"]}, asks=ask):
 
 class TestLangGraphDriver(DriverConformance):
     key = "ask:0"
+    asks = staticmethod(ask)
+
+    def setup_method(self):
+        self.gate = threading.Event()
+        self.release()
+
+    def hold(self):
+        self.gate.clear()
+
+    def release(self):
+        self.gate.set()
+
+    def first(self, state):
+        self.gate.wait()
+        return {"log": ["first"]}
 
     def make_driver(self):
-        return LangGraphDriver(compiled(), "t")
+        return LangGraphDriver(compiled(self.first, self.asks), "t")
 
     def make_failing_driver(self):
-        return LangGraphDriver(compiled(first=fails), "t")
+        return LangGraphDriver(compiled(fails, self.asks), "t")
 
 
-class TestAnAsyncLangGraphDriver(DriverConformance):
-    key = "ask:0"
+class TestAnAsyncLangGraphDriver(TestLangGraphDriver):
+    asks = staticmethod(ask_async)
 
-    def make_driver(self):
-        return LangGraphDriver(compiled(asks=ask_async), "t")
-
-    def make_failing_driver(self):
-        return LangGraphDriver(compiled(first=fails, asks=ask_async), "t")
+    async def first(self, state):
+        await asyncio.to_thread(self.gate.wait)
+        return {"log": ["first"]}
