@@ -14,6 +14,7 @@ __all__ = ["Adapter", "adapter_of"]
 
 _ENGINES = {
     ("langgraph", "Pregel"): "nbgraph.adapters.langgraph",
+    ("tenxgraph", "CompiledGraph"): "nbgraph.adapters.agentflow",
 }
 
 

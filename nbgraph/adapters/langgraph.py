@@ -25,6 +25,7 @@ from nbgraph.adapters.langgraph_questions import resumption, tools_of
 from nbgraph.adapters.langgraph_run import ALL, EngineRun
 from nbgraph.adapters.langgraph_shape import field_types, shape_of
 from nbgraph.adapters.log import BranchLog, ThreadLog
+from nbgraph.adapters.requests import checked
 from nbgraph.adapters.values import WholeValues, plain
 from nbgraph.core.driver import Capability, Shape
 from nbgraph.core.events import (
@@ -36,10 +37,7 @@ from nbgraph.core.events import (
     StateEdited,
     TaskFinished,
 )
-from nbgraph.core.flow import Structure
-from nbgraph.core.node import Node, node
-from nbgraph.core.opening import check_unanswered, login_name, opening
-from nbgraph.core.position import fold
+from nbgraph.core.opening import login_name
 from nbgraph.core.requests import (
     Continue,
     Edit,
@@ -51,7 +49,6 @@ from nbgraph.core.requests import (
     Start,
     Stop,
 )
-from nbgraph.core.schema import StateSchema
 from nbgraph.errors import ResumeError, StateUpdateError
 
 __all__ = ["LangGraphDriver", "open_thread"]
@@ -210,31 +207,12 @@ class LangGraphDriver:
             yield event
 
     def _opening(self, request: Any) -> list[Event]:
-        branch = self._branch
-        stand_ins = {each.path: _stand_in(each.path) for each in self.shape.nodes}
-        try:
-            return opening(
-                request,
-                branch.position,
-                structure=Structure(stand_ins),
-                schema=StateSchema(dict),
-                thread_id=self.thread_id,
-            )
-        except ResumeError:
-            if isinstance(request, Resume):
-                check_unanswered(branch.events, request.asked, request.asked)
-            raise
+        return checked(request, self.shape, self._branch, self.thread_id)
 
     # --- runs ----------------------------------------------------------------------------------
 
     async def _start(self, request: Start) -> AsyncGenerator[_Happened, None]:
-        position = self._branch.position
-        if position.pending:
-            waiting = ", ".join(map(repr, position.pending))
-            raise ResumeError(
-                f"The thread waits for {waiting}; answer with Resume, or fork it at an earlier "
-                "event and start there"
-            )
+        self._opening(request)
         translation = self._translation(self._branch)
         translation.given = plain(request.input)
         async with aclosing(self._run(translation, request.input)) as events:
@@ -351,18 +329,11 @@ class LangGraphDriver:
             copied = await self._engine.edited(copied, request.update, self._last_node(branch))
         forked = self._log.branches[name] = branch.forked(name, branch.planned_at(at))
         yield forked.events[-1]
-        waited = bool(fold(branch.events[:at], self.folding).pending)
+        waited = bool(branch.position_at(at).pending)
         moved = self.on(name)._moved(forked, copied, by=login_name(), waited=waited)
         async with aclosing(moved) as events:
             async for event in events:
                 yield event
-
-
-def _stand_in(path: str) -> Node:
-    def nothing(state: Any) -> None:  # noqa: ARG001 - a node takes the state
-        return None
-
-    return node(name=path)(nothing)
 
 
 def _named(event: Event, by: str | None) -> Event:

@@ -11,16 +11,15 @@ tasks, told while they happen or afterwards.
 from __future__ import annotations
 
 import time
-import traceback
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from nbgraph.adapters.errors import error_of
 from nbgraph.adapters.langgraph_questions import Asked, questions
 from nbgraph.adapters.values import plain
 from nbgraph.core.events import (
     ChildEvent,
-    ErrorInfo,
     Event,
     Interrupt,
     LiveEvent,
@@ -301,15 +300,6 @@ class Translation:
         task = next((each.task_id for each in self.tasks if each.node == node), node)
         said = TaskEmitted(task, node, kind, data, time.time())
         return self._inside(inside, lambda _: said) if inside else [said]
-
-
-def error_of(error: Any) -> ErrorInfo:
-    """Return an exception, or the engine's text of one, as it is kept."""
-    if isinstance(error, BaseException):
-        text = "".join(traceback.format_exception(error))
-        return ErrorInfo(type=type(error).__name__, message=str(error), traceback=text)
-    kind, _, message = str(error).partition("(")
-    return ErrorInfo(type=kind or "Error", message=message.rstrip(")").strip("'\"") or str(error))
 
 
 def _names(namespace: Iterable[str]) -> tuple[str, ...]:

@@ -14,7 +14,8 @@ from typing import Any, Literal
 from langgraph.errors import GraphDrained, is_invalid_resume
 from langgraph.runtime import RunControl
 
-from nbgraph.adapters.langgraph_events import Translation, error_of
+from nbgraph.adapters.errors import error_of
+from nbgraph.adapters.langgraph_events import Translation
 from nbgraph.adapters.langgraph_history import TAG, Engine
 from nbgraph.adapters.log import BranchLog
 from nbgraph.adapters.values import plain

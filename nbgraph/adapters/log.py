@@ -107,6 +107,10 @@ class BranchLog:
             made.append(placed)
         return made
 
+    def position_at(self, sequence: int) -> Position:
+        """Return where the branch stood after an event."""
+        return fold(self.events[:sequence], self._folding)
+
     def forked(self, branch_id: str, at: int) -> BranchLog:
         """Return a branch that has the events up to `at`."""
         other = BranchLog(branch_id, self._folding)
