@@ -23,7 +23,7 @@ from nbgraph.adapters.langgraph_events import Translation
 from nbgraph.adapters.langgraph_history import Engine, follow, snapshot_parts
 from nbgraph.adapters.langgraph_questions import resumption, tools_of
 from nbgraph.adapters.langgraph_run import ALL, EngineRun
-from nbgraph.adapters.langgraph_shape import field_types, shape_of
+from nbgraph.adapters.langgraph_shape import field_types, given_to, shape_of
 from nbgraph.adapters.log import BranchLog, ThreadLog
 from nbgraph.adapters.requests import checked
 from nbgraph.adapters.values import WholeValues, plain
@@ -215,7 +215,7 @@ class LangGraphDriver:
         self._opening(request)
         translation = self._translation(self._branch)
         translation.given = plain(request.input)
-        async with aclosing(self._run(translation, request.input)) as events:
+        async with aclosing(self._run(translation, given_to(self.app, request.input))) as events:
             async for event in events:
                 yield event
 

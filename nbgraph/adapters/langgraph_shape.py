@@ -17,7 +17,7 @@ from typing import Any, get_args, get_origin
 from nbgraph.core.driver import ANYWHERE, EdgeShape, NodeShape, Shape
 from nbgraph.core.type_judges import adapter
 
-__all__ = ["field_types", "is_messages", "shape_of", "subgraph_of"]
+__all__ = ["field_types", "given_to", "is_messages", "shape_of", "subgraph_of"]
 
 _START, _END = "__start__", "__end__"
 _MESSAGES: Mapping[str, Any] = {
@@ -161,6 +161,28 @@ def _hints(state_type: Any) -> dict[str, Any]:
         return typing.get_type_hints(state_type, include_extras=True)
     except Exception:  # noqa: BLE001 - annotations are the user's own code
         return {}
+
+
+def given_to(app: Any, given: Any) -> Any:
+    """Return an input as the graph's nodes expect it: messages of a form as LangChain's."""
+    if not isinstance(given, Mapping):
+        return given
+    types = field_types(app)
+    return {
+        name: _as_messages(value) if is_messages(types.get(name)) else value
+        for name, value in given.items()
+    }
+
+
+def _as_messages(value: Any) -> Any:
+    from langchain_core.messages import convert_to_messages
+
+    if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
+        return value
+    try:
+        return convert_to_messages(value)
+    except (ValueError, NotImplementedError):  # said by the graph, in its own words
+        return value
 
 
 def is_messages(annotation: Any) -> bool:
