@@ -38,7 +38,7 @@ def _adapted(
     if adapter is None:
         raise GraphConfigError(
             f"There is no driver for {type(app).__qualname__}; pass a Graph, or a compiled graph "
-            "of LangGraph"
+            "of LangGraph or AgentFlow"
         )
     if store is not None:
         raise GraphConfigError(

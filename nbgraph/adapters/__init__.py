@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any, Protocol, cast
 
-from nbgraph.core.driver import Driver
+from nbgraph.core.driver import Driver, Shape
 
 __all__ = ["Adapter", "adapter_of"]
 
@@ -20,6 +20,10 @@ _ENGINES = {
 
 class Adapter(Protocol):
     """What an adapter's module gives."""
+
+    def shape_of(self, app: Any) -> Shape:
+        """Return the structure of `app`, for a drawing."""
+        ...
 
     def open_thread(
         self, app: Any, thread_id: str, branch_id: str, context: Any

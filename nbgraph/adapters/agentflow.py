@@ -52,7 +52,7 @@ from nbgraph.core.requests import (
 from nbgraph.core.workers import call_in_worker
 from nbgraph.errors import StateUpdateError, UnsupportedByEngineError
 
-__all__ = ["AgentFlowDriver", "open_thread"]
+__all__ = ["AgentFlowDriver", "open_thread", "shape_of"]
 
 _CAPABILITIES: Mapping[Capability, str | None] = {
     "step": None,

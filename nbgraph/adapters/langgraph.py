@@ -51,7 +51,7 @@ from nbgraph.core.requests import (
 )
 from nbgraph.errors import ResumeError, StateUpdateError
 
-__all__ = ["LangGraphDriver", "open_thread"]
+__all__ = ["LangGraphDriver", "open_thread", "shape_of"]
 
 _CAPABILITIES: Mapping[Capability, str | None] = {
     "step": None,
