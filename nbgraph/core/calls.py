@@ -41,8 +41,8 @@ class Calls:
 
     def _call(self, task: TaskSpec, answered: dict[str, Any], port: Port, step: int) -> TaskCall:
         node = self.graph.structure.nodes[task.node]
-        hooked = dict(fresh(self.log.position.hooked.get(task.task_id, {})))
-        known = {**hooked, **answered}
+        hooked = dict(fresh(self.log.position.hooked.get(task.task_id) or {}))
+        known = hooked | answered
         takes_context = node.accepts_context
         return TaskCall(
             task=task,

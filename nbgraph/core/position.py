@@ -138,6 +138,8 @@ class Position:
     @property
     def held(self) -> Literal["before", "after"] | None:
         """On which side of a breakpoint a sub-graph of these tasks stands, if one does."""
+        if not self.children:
+            return None
         places = (self.children.get(task.task_id) for task in self.unfinished)
         return next((place.paused for place in places if place and place.paused), None)
 
@@ -203,16 +205,16 @@ def _is_result(event: Event) -> bool:
 
 def _all_finished(position: Position, events: Iterable[TaskFinished]) -> Position:
     """Return the position after results that became known together, at the cost of one."""
-    done = {event.task_id: event for event in events}
+    done = dict(position.finished)
+    sequence = position.sequence
+    for event in events:
+        done[event.task_id] = event
+        sequence = event.sequence
     failed = position.failed
     if failed:
         failed = {key: value for key, value in failed.items() if key not in done}
     return position.moved(
-        sequence=max(event.sequence for event in done.values()),
-        finished={**position.finished, **done} if position.finished else done,
-        failed=failed,
-        paused=None,
-        failure=None,
+        sequence=sequence, finished=done, failed=failed, paused=None, failure=None
     )
 
 
@@ -245,18 +247,18 @@ def superstepped(
     position: Position, event: SuperstepFinished, state: Mapping[str, Any]
 ) -> Position:
     """Return the position after a superstep whose merged state is `state`."""
-    step = position.step if position.merged else position.step + 1
-    changes: dict[str, Any] = {"sequence": event.sequence, "step": step, "state": state}
-    if event.next is None:
-        kept: dict[str, Any] = {"finished": position.finished, "merged": True}
-        return position.moved(**{**_CLEARED, **kept}, **changes, joins=event.joins)
-    return position.moved(
+    changes: dict[str, Any] = {
         **_CLEARED,
-        **changes,
-        joins=event.joins,
-        tasks=event.next,
-        planned=event.sequence,
-    )
+        "sequence": event.sequence,
+        "step": position.step if position.merged else position.step + 1,
+        "state": state,
+        "joins": event.joins,
+    }
+    if event.next is None:
+        changes |= {"finished": position.finished, "merged": True}
+    else:
+        changes |= {"tasks": event.next, "planned": event.sequence}
+    return position.moved(**changes)
 
 
 _CLEARED: Mapping[str, Any] = {

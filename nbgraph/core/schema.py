@@ -280,7 +280,7 @@ class StateSchema:
 
         A field that the schema has got since the thread was started has its default.
         """
-        if self.is_model and len(state) < len(self.fields):
+        if self._views is not None and len(state) < len(self.fields):
             state = {**self._defaults(), **state}
         if not payload:
             return state
@@ -315,6 +315,8 @@ class StateSchema:
         after: Mapping[str, Any] = changed
         unread: Mapping[str, Any] = {}
         if self._views is not None:
+            if self._views.untouched(changed, before):
+                return {}
             after, unread = self._views.read(changed)
         gone = [name for name in before if name not in after and name not in unread]
         if gone:

@@ -6,7 +6,7 @@ import asyncio
 import os
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
@@ -272,10 +272,13 @@ async def _taken(
     return answered
 
 
-async def _timed(call: TaskCall) -> Any:
+def _timed(call: TaskCall) -> Coroutine[Any, Any, Result]:
+    """Run the node once, for as long as it may take; each coroutine in between costs all."""
     timeout = call.node.timeout
-    if timeout is None:
-        return await _called(call)
+    return _called(call) if timeout is None else _limited(call, timeout)
+
+
+async def _limited(call: TaskCall, timeout: float) -> Result:
     scope = asyncio.timeout(timeout)
     try:
         async with scope:
@@ -286,7 +289,7 @@ async def _timed(call: TaskCall) -> Any:
         raise
 
 
-async def _called(call: TaskCall) -> Any:
+async def _called(call: TaskCall) -> Result:
     if call.node.is_async:
         before = call.before()
         given = call.schema.view(before)
@@ -296,7 +299,7 @@ async def _called(call: TaskCall) -> Any:
     return await call_in_worker(lambda: _called_sync(call))
 
 
-def _called_sync(call: TaskCall) -> Any:
+def _called_sync(call: TaskCall) -> Result:
     before = call.before()
     given = call.schema.view(before)
     with bound(call.frame):

@@ -231,9 +231,10 @@ class Thread:
             passing = not first and self._log.position.paused == "before"
             if breakpoints is not None:
                 first = [*self._planned(breakpoints), *first]
-            async with aclosing(self._running.events(first, passing=passing)) as happening:
-                async for event in happening:
-                    yield event
+            async with aclosing(self._running.happenings(first, passing=passing)) as happening:
+                async for happened in happening:
+                    for event in happened:
+                        yield event
         except ConcurrentRunError as conflict:
             await self._explain(request, conflict)
             raise
