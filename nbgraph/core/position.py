@@ -175,14 +175,21 @@ class Position:
         Done for every event: `dataclasses.replace` takes ten times as long, which is why this is
         the one record without slots.
         """
-        position = object.__new__(Position)
-        position.__dict__.update(self.__dict__)
-        position.__dict__.update(changes)
-        return position
+        return _position(self.__dict__ | changes)
 
     def summary(self, graph: str) -> BranchSummary:
         """Return what a store lists of the branch."""
         return BranchSummary(graph, self.status, self.step, tuple(self.pending.values()))
+
+
+_set_values = Position.__dict__["__dict__"].__set__
+
+
+def _position(values: dict[str, Any]) -> Position:
+    """Return the position that owns these values, which are all there."""
+    position = object.__new__(Position)
+    _set_values(position, values)
+    return position
 
 
 def fold(events: Iterable[Event], folding: Folding, start: Position | None = None) -> Position:
@@ -238,8 +245,11 @@ def advance(position: Position, event: Event, folding: Folding) -> Position:
 
 def merged_state(position: Position, folding: Folding) -> Mapping[str, Any]:
     """Return the state after the updates of all tasks, applied in task order."""
-    results = (position.finished[task.task_id] for task in position.tasks)
-    updates = [(result.update, result.replaced) for result in results if result.update]
+    updates: list[tuple[Mapping[str, Any], tuple[str, ...]]] = []
+    for task in position.tasks:
+        result = position.finished[task.task_id]
+        if result.update:
+            updates.append((result.update, result.replaced))
     return folding.apply_all(position.state, updates) if updates else position.state
 
 
@@ -247,21 +257,21 @@ def superstepped(
     position: Position, event: SuperstepFinished, state: Mapping[str, Any]
 ) -> Position:
     """Return the position after a superstep whose merged state is `state`."""
-    changes: dict[str, Any] = {
-        **_CLEARED,
+    values: dict[str, Any] = position.__dict__ | _CLEARED
+    values |= {
         "sequence": event.sequence,
         "step": position.step if position.merged else position.step + 1,
         "state": state,
         "joins": event.joins,
     }
     if event.next is None:
-        changes |= {"finished": position.finished, "merged": True}
+        values |= {"finished": position.finished, "merged": True}
     else:
-        changes |= {"tasks": event.next, "planned": event.sequence}
-    return position.moved(**changes)
+        values |= {"tasks": event.next, "planned": event.sequence}
+    return _position(values)
 
 
-_CLEARED: Mapping[str, Any] = {
+_CLEARED: dict[str, Any] = {
     name: getattr(Position(), name)
     for name in (
         "finished",

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4
 
@@ -304,7 +305,7 @@ class Superstepper:
         joins: Mapping[str, tuple[str, ...]] = {}
         try:
             following, joins = next_tasks(
-                graph.structure, position, lambda: graph.schema.view(state)
+                graph.structure, position, partial(graph.schema.view, state)
             )
         except Exception as error:  # noqa: BLE001 - a router is the user's own code
             failure = error

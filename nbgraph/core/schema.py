@@ -156,12 +156,14 @@ class StateSchema:
             raise StateUpdateError(f"{where} must be a dict of fields, got {given!r}")
         if not given:
             return _NOTHING
-        replaced = tuple([name for name, value in given.items() if isinstance(value, Replace)])
-        values = {
-            name: self._encode(name, value, where, whole=bool(replaced) and name in replaced)
-            for name, value in given.items()
-        }
-        return Update(values, replaced)
+        values: dict[str, Any] = {}
+        replaced: list[str] = []
+        for name, value in given.items():
+            whole = isinstance(value, Replace)
+            values[name] = self._encode(name, value, where, whole=whole)
+            if whole:
+                replaced.append(name)
+        return Update(values, tuple(replaced))
 
     def _whole_update(self, given: BaseModel, where: str) -> Update:
         if not (self.is_model and isinstance(given, self.state_type)):
@@ -268,7 +270,10 @@ class StateSchema:
 
     def view(self, state: Mapping[str, Any]) -> Any:
         """Return what a node is given: an own copy of the state."""
-        values = self.laid(state)
+        return self.shown(self.laid(state))
+
+    def shown(self, values: Mapping[str, Any]) -> Any:
+        """Return a view of values that are all there, as `laid` returns them."""
         if self._views is not None:
             return self._views.view(values)
         return {name: fresh(value) for name, value in values.items()}

@@ -292,7 +292,7 @@ async def _limited(call: TaskCall, timeout: float) -> Result:
 async def _called(call: TaskCall) -> Result:
     if call.node.is_async:
         before = call.before()
-        given = call.schema.view(before)
+        given = call.schema.shown(before)
         with bound(call.frame):
             returned = await call.node.call(given, call.context)
         return read_result(call.node, returned, given, before, call.schema)
@@ -301,7 +301,7 @@ async def _called(call: TaskCall) -> Result:
 
 def _called_sync(call: TaskCall) -> Result:
     before = call.before()
-    given = call.schema.view(before)
+    given = call.schema.shown(before)
     with bound(call.frame):
         returned = call.node.call(given, call.context)
     return read_result(call.node, returned, given, before, call.schema)
