@@ -274,18 +274,17 @@ async def _taken(
 
 def _timed(call: TaskCall) -> Coroutine[Any, Any, Result]:
     """Run the node once, for as long as it may take; each coroutine in between costs all."""
-    timeout = call.node.timeout
-    return _called(call) if timeout is None else _limited(call, timeout)
+    return _called(call) if call.node.timeout is None else _limited(call, call.node.timeout)
 
 
-async def _limited(call: TaskCall, timeout: float) -> Result:
-    scope = asyncio.timeout(timeout)
+async def _limited(call: TaskCall, seconds: float) -> Result:
+    scope = asyncio.timeout(seconds)
     try:
         async with scope:
             return await _called(call)
     except TimeoutError:
         if scope.expired():
-            raise NodeTimeoutError(call.node.name, timeout) from None
+            raise NodeTimeoutError(call.node.name, seconds) from None
         raise
 
 

@@ -193,8 +193,9 @@ class Thread:
         """
         match request:
             case Start() | Resume() | Continue():
-                # itself: each layer costs every event
-                return self._run(request, breakpoints, break_when or self.graph.break_when)
+                return _each(
+                    self.happenings(request, breakpoints=breakpoints, break_when=break_when)
+                )
             case _:
                 return self._carried_out(request)
 
@@ -212,17 +213,27 @@ class Thread:
                 for event in await self._record(request):
                     yield event
 
-    async def _run(
+    async def happenings(
         self,
         request: Start | Resume | Continue,
-        breakpoints: SetBreakpoints | None,
-        break_when: Callable[[Any], bool] | None,
-    ) -> AsyncGenerator[Event | LiveEvent, None]:
+        *,
+        breakpoints: SetBreakpoints | None = None,
+        break_when: Callable[[Any], bool] | None = None,
+    ) -> AsyncGenerator[Sequence[Event | LiveEvent], None]:
+        """Carry out a request that runs the thread, as `send` does.
+
+        What became known together is handed up together: a layer less for every single event.
+
+        Raises
+        ------
+        ResumeError, StateUpdateError, StateStoreError
+            As `send` does.
+        """
         self._check_idle()
         limits = Limits(self.graph.max_steps, timeout=self.graph.timeout)
         if isinstance(request, Continue):
             limits = Limits(limits.max_steps, request.steps, request.until, limits.timeout)
-        limits = replace(limits, break_when=break_when)
+        limits = replace(limits, break_when=break_when or self.graph.break_when)
         self._last = self._running = Superstepper(
             self.graph, self._log, limits, self._context, stream_modes=self._stream_modes
         )
@@ -233,8 +244,7 @@ class Thread:
                 first = [*self._planned(breakpoints), *first]
             async with aclosing(self._running.happenings(first, passing=passing)) as happening:
                 async for happened in happening:
-                    for event in happened:
-                        yield event
+                    yield happened
         except ConcurrentRunError as conflict:
             await self._explain(request, conflict)
             raise
@@ -319,3 +329,12 @@ class Thread:
         """Stop what runs. The store stays open: it may serve other threads."""
         if self._running is not None:
             self._running.stop(Stop())
+
+
+async def _each(
+    happenings: AsyncGenerator[Sequence[Event | LiveEvent], None],
+) -> AsyncGenerator[Event | LiveEvent, None]:
+    async with aclosing(happenings):
+        async for happened in happenings:
+            for event in happened:
+                yield event
