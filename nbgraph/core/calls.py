@@ -55,9 +55,9 @@ class RunInfo:
     def _call(self, task: TaskSpec, answered: dict[str, Any], port: Port, step: int) -> TaskCall:
         node = self.graph.structure.nodes[task.node]
         position = self.log.position
-        hooked = dict(fresh(position.hooked.get(task.task_id, {})))
+        hooked = dict(fresh(position.hooked.get(task.task_id) or {}))
         began = set(position.began.get(task.task_id, ()))
-        known = {**hooked, **answered}
+        known = hooked | answered
         takes_context = node.accepts_context
         return TaskCall(
             task=task,
