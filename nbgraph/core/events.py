@@ -72,7 +72,7 @@ def made(kind: type[R], **values: Any) -> R:
     record. A record with private attributes is made by its class.
     """
     fixed, factories = _blank(kind)
-    contents = {**fixed, **values}
+    contents = fixed | values
     for name, factory in factories:
         if name not in values:
             contents[name] = factory()
@@ -85,7 +85,7 @@ def made(kind: type[R], **values: Any) -> R:
 
 
 @functools.cache
-def _blank(kind: type[Record]) -> tuple[Mapping[str, Any], tuple[tuple[str, Any], ...]]:
+def _blank(kind: type[Record]) -> tuple[dict[str, Any], tuple[tuple[str, Any], ...]]:
     """Return a record's fields in order, with their fixed defaults, and those that are computed."""
     fields = kind.model_fields
     factories = tuple(

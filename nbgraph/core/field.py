@@ -109,7 +109,10 @@ class Field:
         """Return the value after an update."""
         if self.reducer is None:
             return update
-        merged = self.reducer(current, update)
+        return self.fitted(self.reducer(current, update))
+
+    def fitted(self, merged: Any) -> Any:
+        """Return what the field's reducer made, once it fits the field."""
         if self.reducer is add or self._special:  # they put checked items beside checked ones
             return merged
         try:

@@ -6,7 +6,7 @@ import asyncio
 import os
 import time
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
@@ -305,22 +305,32 @@ async def _taken(
     return answered
 
 
-async def _timed(call: TaskCall) -> Result:
-    timeout = call.node.timeout
-    if call.node.effect is not None:
-        found = await _settled(call)
-        if found is not None:
-            return found
-        await begin(None, call.frame, call.port)
-    if timeout is None:
-        return await _called(call)
-    scope = asyncio.timeout(timeout)
+def _timed(call: TaskCall) -> Coroutine[Any, Any, Result]:
+    """Run the node once, for as long as it may take; each coroutine in between costs all."""
+    return _inside_time(call) if call.node.effect is None else _once(call)
+
+
+async def _once(call: TaskCall) -> Result:
+    """Run a node that happens once, unless it began before and a person says how it ended."""
+    found = await _settled(call)
+    if found is not None:
+        return found
+    await begin(None, call.frame, call.port)
+    return await _inside_time(call)
+
+
+def _inside_time(call: TaskCall) -> Coroutine[Any, Any, Result]:
+    return _called(call) if call.node.timeout is None else _limited(call, call.node.timeout)
+
+
+async def _limited(call: TaskCall, seconds: float) -> Result:
+    scope = asyncio.timeout(seconds)
     try:
         async with scope:
             return await _called(call)
     except TimeoutError:
         if scope.expired():
-            raise NodeTimeoutError(call.node.name, timeout) from None
+            raise NodeTimeoutError(call.node.name, seconds) from None
         raise
 
 
@@ -350,7 +360,7 @@ _OF_A_NODE = Effect(returns=dict[str, Any])
 async def _called(call: TaskCall) -> Result:
     if call.node.is_async:
         before = call.before()
-        given = call.schema.view(before)
+        given = call.schema.shown(before)
         with bound(call.frame):
             returned = await call.node.call(given, call.context)
         return read_result(call.node, returned, given, before, call.schema)
@@ -361,7 +371,7 @@ async def _called(call: TaskCall) -> Result:
 
 def _called_sync(call: TaskCall) -> Result:
     before = call.before()
-    given = call.schema.view(before)
+    given = call.schema.shown(before)
     with bound(call.frame):
         returned = call.node.call(given, call.context)
     return read_result(call.node, returned, given, before, call.schema)

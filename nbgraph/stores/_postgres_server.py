@@ -235,6 +235,10 @@ class _Cursor:
     def __init__(self, cursor: psycopg.Cursor[tuple[Any, ...]]) -> None:
         self._cursor = cursor
 
+    @property
+    def rowcount(self) -> int:
+        return self._cursor.rowcount
+
     def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> _Cursor:
         text = _translated(sql)
         self._cursor.execute(text, tuple(map(_without_nul, parameters)))

@@ -69,8 +69,8 @@ class SqlStateStore:
     ) -> int:
         """Keep `events` as one commit after event `expected`, or keep nothing.
 
-        What one turn of the event loop appends is written in one transaction. Returns the branch's
-        epoch.
+        What one turn of the event loop appends is written in one transaction, save for the first
+        of it where those before came alone. Returns the branch's epoch.
 
         Raises
         ------
@@ -94,7 +94,7 @@ class SqlStateStore:
             snapshot=snapshot,
             claim=claim,
         )
-        return await self._appends_of(asyncio.get_running_loop()).add(commit)
+        return await self._appends_of(asyncio.get_running_loop()).append(commit)
 
     def _appends_of(self, loop: asyncio.AbstractEventLoop) -> Appends:
         appends = self._appends.get(loop)
