@@ -147,17 +147,12 @@ def _keeps_log(cursor: sqlite3.Cursor, path: Path) -> bool:
 def _can_log(cursor: sqlite3.Cursor) -> bool:
     """Return whether a first write to the log works, which some file systems only seem to allow."""
     try:
-        transact(cursor, "BEGIN IMMEDIATE", _touch)
+        transact(cursor, "BEGIN IMMEDIATE", lambda one: one.execute(MARKS[0]))
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN):
             return False
         raise
     return True
-
-
-def _touch(cursor: sqlite3.Cursor) -> None:
-    version = int(cursor.execute("PRAGMA user_version").fetchone()[0])
-    cursor.execute(f"PRAGMA user_version = {version}")
 
 
 def _migrate(cursor: sqlite3.Cursor, path: Path) -> None:
