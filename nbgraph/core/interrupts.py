@@ -20,13 +20,13 @@ __all__ = [
     "ChildPause",
     "Frame",
     "GraphInterrupt",
-    "Reply",
+    "Submitted",
     "answer_to",
+    "as_asked",
     "ask",
     "bound",
     "interrupt",
     "running",
-    "with_payload",
 ]
 
 _ID = re.compile(r"[A-Za-z0-9_.-]+")
@@ -142,8 +142,12 @@ Set by whoever asks with such payloads.
 """
 
 
-def with_payload(question: Interrupt) -> Interrupt:
-    """Return a question with its payload as the type it was asked with, where that is known."""
+def as_asked(pending: Mapping[str, Interrupt]) -> dict[str, Interrupt]:
+    """Return questions with their payloads as the types they were asked with, where known."""
+    return {key: _with_payload(question) for key, question in pending.items()}
+
+
+def _with_payload(question: Interrupt) -> Interrupt:
     payload = question.payload
     kind: Any = cast("Any", payload).get("kind") if isinstance(payload, dict) else None
     read = PAYLOADS.get(kind) if isinstance(kind, str) else None
@@ -227,7 +231,7 @@ def interrupt(
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class Submitted:
     """An answer as it was given, with its question, for an asker that judges it itself."""
 
     question: Interrupt
@@ -254,7 +258,7 @@ def ask(
     response_schema: Any,
     tool_call_id: str | None,
     same: Callable[[Any], bool],
-) -> Reply:
+) -> Submitted:
     """Ask about something that must not change between question and answer.
 
     Parameters
@@ -273,7 +277,7 @@ def ask(
     shown = frame.shown.get(question.key)
     if question.key in frame.answers and (shown is None or not same(shown.payload)):
         frame.forget(question.key)
-    return Reply(question, answer_to(frame, question, None), frame)
+    return Submitted(question, answer_to(frame, question, None), frame)
 
 
 def _running_frame() -> Frame:
