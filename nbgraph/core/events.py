@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from pydantic import Field, PrivateAttr
 
-from nbgraph.core.record import Record, made
+from nbgraph.core.record import ErrorInfo, Json, Record, Route, made
 
 __all__ = [
     "AnswerRefused",
@@ -44,9 +44,6 @@ __all__ = [
     "TaskStarted",
     "made",
 ]
-
-Json = Any
-"""A JSON value: None, bool, int, float, str, list or dict with str keys."""
 
 
 class Interrupt(Record):
@@ -98,21 +95,6 @@ class TaskSpec(Record):
     task_id: str
     node: str
     payload: dict[str, Json] | None = None
-
-
-class Route(Record):
-    """Where a node leads by its own word; `node` is a node's name or `END`."""
-
-    node: str
-    payload: dict[str, Json] | None = None
-
-
-class ErrorInfo(Record):
-    """An error as it is kept: its type's name, its message, and its traceback as text."""
-
-    type: str
-    message: str
-    traceback: str = ""
 
 
 class ChildPlace(Record):

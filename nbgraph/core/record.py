@@ -8,7 +8,10 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-__all__ = ["Record", "made"]
+__all__ = ["ErrorInfo", "Record", "Route", "made"]
+
+Json = Any
+"""A JSON value: None, bool, int, float, str, list or dict with str keys."""
 
 
 class Record(BaseModel):
@@ -54,3 +57,18 @@ def _blank(kind: type[Record]) -> tuple[dict[str, Any], tuple[tuple[str, Any], .
         (name, info.default_factory) for name, info in fields.items() if info.default_factory
     )
     return {name: info.default for name, info in fields.items()}, factories
+
+
+class ErrorInfo(Record):
+    """An error as it is kept: its type's name, its message, and its traceback as text."""
+
+    type: str
+    message: str
+    traceback: str = ""
+
+
+class Route(Record):
+    """Where a node leads by its own word; `node` is a node's name or `END`."""
+
+    node: str
+    payload: dict[str, Json] | None = None
