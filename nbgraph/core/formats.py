@@ -92,7 +92,7 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
 
 
 def _shaped(shape: str, kind: Any) -> Callable[[str], bool]:
-    """Return a check that text has a shape and is read by pydantic as `kind`, a type or a name of pydantic's."""
+    """Return a check that text has a shape and is read by pydantic as `kind`, or its `"kind"`."""
 
     def check(text: str) -> bool:
         if len(text) > _MAX_TEXT or re.fullmatch(shape, text, re.ASCII) is None:
