@@ -17,6 +17,7 @@ from decimal import Decimal, localcontext
 from ipaddress import IPv4Address, IPv6Address
 from typing import Any
 
+import pydantic
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import SchemaError, SchemaValidator, core_schema
 
@@ -85,26 +86,13 @@ def _compiled(pattern: str) -> SchemaValidator | None:
 
 @functools.cache
 def _adapter(kind: Any) -> TypeAdapter[Any]:
-    return TypeAdapter(kind() if kind in (_any_url, _any_address) else kind)
-
-
-# What follows loads the packages of e-mail and of installed packages, which takes 15 ms.
-
-
-def _any_url() -> Any:
-    from pydantic import AnyUrl
-
-    return AnyUrl
-
-
-def _any_address() -> Any:
-    from pydantic import IPvAnyAddress
-
-    return IPvAnyAddress
+    # Pydantic's own are named: they load the package of e-mail and the list of installed packages,
+    # which takes 15 ms.
+    return TypeAdapter(getattr(pydantic, kind) if isinstance(kind, str) else kind)
 
 
 def _shaped(shape: str, kind: Any) -> Callable[[str], bool]:
-    """Return a check that text has a shape and is read by pydantic as `kind`."""
+    """Return a check that text has a shape and is read by pydantic as `kind`, or its `"kind"`."""
 
     def check(text: str) -> bool:
         if len(text) > _MAX_TEXT or re.fullmatch(shape, text, re.ASCII) is None:
@@ -176,12 +164,12 @@ FORMATS: dict[str, Callable[[str], bool]] = {
     "decimal": lambda text: re.fullmatch(DECIMAL, text, re.ASCII) is not None,
     "duration": _shaped(r"[+-]?P[\dTYMWDHS.,]+", timedelta),
     "email": _email,
-    "uri": _shaped(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"{}|\\^`]+", _any_url),
+    "uri": _shaped(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"{}|\\^`]+", "AnyUrl"),
     "uuid": _UUID,
     **{f"uuid{version}": _uuid_of(version) for version in range(1, 9)},
     "ipv4": _shaped(r"[\d.]+", IPv4Address),
     "ipv6": _shaped(r"[0-9A-Fa-f:.]+", IPv6Address),
-    "ipvanyaddress": _shaped(r"[0-9A-Fa-f:.]+", _any_address),
+    "ipvanyaddress": _shaped(r"[0-9A-Fa-f:.]+", "IPvAnyAddress"),
     "name-email": _name_email,
     "hostname": lambda text: (
         len(text) <= 253 and re.fullmatch(rf"{_LABEL}(\.{_LABEL})*", text) is not None
