@@ -195,8 +195,8 @@ class AgentFlowDriver:
             case Resume():
                 for event in branch.record(checked(request, self.shape, branch, self.thread_id)):
                     yield event
-                [answer] = [branch.position.answered[key].answer for key in _keys(request, branch)]
-                happening = self._run({"resume": answer}, self._translation())
+                [*_, answered] = branch.position.answered.values()
+                happening = self._run({"resume": answered.answer}, self._translation())
             case Continue():
                 checked(request, self.shape, branch, self.thread_id)
                 happening = self._continue(request)
@@ -399,9 +399,3 @@ class AgentFlowDriver:
             async with aclosing(running) as events:
                 async for event in events:
                     yield event
-
-
-def _keys(request: Resume, branch: BranchLog) -> list[str]:
-    if request.answers is not None:
-        return list(request.answers)
-    return list(branch.position.answered)
