@@ -242,8 +242,8 @@ def _tuple(field: TupleField, raw: Items) -> Part:
     """Read the places up to the last that is filled in; one before it cannot be left out."""
     whole = _Whole()
     parts = [*map(read_part, field.items, raw.raws)]
-    extra = [Part(each.value, touched=True) for each in raw.raws if isinstance(each, Misfit)]
-    parts += extra[: max(0, len(raw.raws) - len(field.items))]
+    beyond = raw.raws[len(field.items) :]
+    parts += [Part(each.value, touched=True) for each in beyond if isinstance(each, Misfit)]
     filled = [index for index, part in enumerate(parts) if part.value is not UNSET]
     last = filled[-1] if filled else -1
     for index, part in enumerate(parts):
