@@ -61,11 +61,15 @@ def _names(schema: Json, base: str, depth: int = 0) -> Iterator[tuple[str, Json]
         for key in ("$dynamicAnchor", "$anchor"):
             if isinstance(schema.get(key), str):
                 yield f"{base}#{schema[key]}", schema
-    inner = schema.values() if is_object(schema) else schema if is_array(schema) else ()
-    skipped = {id(schema[key]) for key in _VALUES if key in schema} if is_object(schema) else set()
-    for part in inner:
-        if id(part) not in skipped and isinstance(part, dict | list):
-            yield from _names(part, base, depth + 1)
+    for part in _parts(schema):
+        yield from _names(part, base, depth + 1)
+
+
+def _parts(schema: Json) -> Iterator[Json]:
+    if is_object(schema):
+        yield from (schema[key] for key in schema if key not in _VALUES)
+    elif is_array(schema):
+        yield from schema
 
 
 def _id_of(schema: Json) -> str:

@@ -28,6 +28,7 @@ from nbgraph.forms import (
 from nbgraph.notebook.editor import Editor, Making
 from nbgraph.notebook.editors import edit
 from nbgraph.notebook.object_editor import ObjectEditor
+from nbgraph.notebook.shared import set_hidden
 
 __all__ = ["WHOLE", "FieldSet", "Widgets", "error_line"]
 
@@ -65,7 +66,7 @@ class FieldSet:
         self._whole = edit(whole, Making(edit, self._whole_changed, making.focus, {}))
         self._as_json = False
         self._secrets: dict[str, Json] = {}
-        self._whole.box.layout.display = "none"
+        set_hidden(self._whole.box, hidden=True)
         self._put(untouched(field))
 
     @property
@@ -162,8 +163,8 @@ class FieldSet:
         elif not self._take_json():
             return False
         self._as_json = as_json
-        self._inputs_box.layout.display = "none" if as_json else None
-        self._whole.box.layout.display = None if as_json else "none"
+        set_hidden(self._inputs_box, hidden=as_json)
+        set_hidden(self._whole.box, hidden=not as_json)
         return True
 
     def _masked(self) -> Json:

@@ -30,6 +30,7 @@ from nbgraph.notebook.form_view import (
 )
 from nbgraph.notebook.graph_view import Keys
 from nbgraph.notebook.routing import serve_while_busy
+from nbgraph.notebook.shared import column
 
 __all__ = ["Form"]
 
@@ -167,9 +168,7 @@ class Form(ipywidgets.VBox):
 
     def _framed(self, keys: Keys) -> ipywidgets.VBox:
         """Return the box of a form that stands alone: a root of the style, with its own keys."""
-        box = ipywidgets.VBox()
-        box.layout.border = "1px solid var(--nbgraph-line)"
-        box.layout.padding = "12px 16px 16px"
+        box = column((), "nbgraph-alone")
         self.add_class("nbgraph")
         self.children = (box, keys)
         return box

@@ -59,7 +59,7 @@ def parts(widget: ipywidgets.Widget) -> Iterator[Any]:
 
 
 def visible(widget: ipywidgets.Widget) -> Iterator[Any]:
-    if widget.layout.display == "none":
+    if widget.layout.display == "none" or "nbgraph-gone" in getattr(widget, "_dom_classes", ()):
         return
     yield widget
     for child in getattr(widget, "children", ()):
@@ -185,9 +185,9 @@ def test_empty_text_that_was_given_is_kept() -> None:
 
 def test_a_default_wears_a_chip_until_it_is_changed() -> None:
     form = Form({"type": "string", "default": "Bremen"})
-    assert len(named(form, "nbgraph-default")) == 1
+    assert len(named(form, "nbgraph-is-default")) == 1
     control(form, "Answer").value = "Hamburg"
-    assert named(form, "nbgraph-default") == []
+    assert named(form, "nbgraph-is-default") == []
 
 
 def test_null_is_ticked_and_is_not_absence() -> None:
