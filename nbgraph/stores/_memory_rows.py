@@ -43,6 +43,10 @@ class Branch:
     """Who owns it, and until when others wait."""
     rows: list[Row] = field(default_factory=list[Row])
     questions: dict[QuestionName, str] = field(default_factory=dict[QuestionName, str])
+    drafts: dict[QuestionName, tuple[str, float]] = field(
+        default_factory=dict[QuestionName, tuple[str, float]]
+    )
+    """What is filled in so far, as JSON text, and since when."""
     snapshot: PositionSnapshot | None = None
     since: int = 0
     """Bytes of the commits since the snapshot."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 
+from nbgraph.core.drafts import Draft
 from nbgraph.core.events import Event, Interrupt
 from nbgraph.core.store import (
     BranchRecord,
@@ -19,6 +21,7 @@ from nbgraph.core.store import (
 )
 from nbgraph.errors import StateStoreError, UnknownThreadError
 from nbgraph.stores._chain import link, root_of
+from nbgraph.stores._drafts import draft_text
 from nbgraph.stores._log import (
     MAIN,
     Commit,
@@ -116,6 +119,9 @@ class InMemoryStateStore:
         pending, first = commit.summary.pending, commit.expected + 1
         known = branch.questions | new_questions(branch.questions, pending)
         branch.questions = {name: known[name] for name in map(name_of, pending)}
+        if branch.drafts:
+            waiting = branch.questions.keys() & branch.drafts.keys()
+            branch.drafts = {name: branch.drafts[name] for name in waiting}
         if commit.claim is not None and commit.claim.epoch is None:
             branch.claim = (commit.claim.owner, 0.0)
         branch.epoch = epoch
@@ -299,6 +305,41 @@ class InMemoryStateStore:
             one for one in ordered if after is None or question_order(one) > question_order(after)
         )
         return list(islice(following, limit))
+
+    async def keep_draft(
+        self, thread_id: str, branch_id: str, key: str, asked: int, draft: Draft | None
+    ) -> None:
+        """Keep what is filled in so far of an answer, beside the log; None forgets it.
+
+        For a question that does not wait nothing is kept, and an answer takes its draft away.
+
+        Raises
+        ------
+        UnknownThreadError
+            If the thread or branch does not exist.
+        StateStoreError
+            If the value is no JSON.
+        """
+        text = draft_text(draft)
+        with self._lock:
+            branch = self._branch(thread_id, branch_id)
+            branch.drafts.pop((key, asked), None)
+            if draft is not None and text is not None and (key, asked) in branch.questions:
+                branch.drafts[key, asked] = (text, draft.saved_at)
+
+    async def drafts(
+        self, thread_id: str, branch_id: str = MAIN
+    ) -> Mapping[tuple[str, int], Draft]:
+        """Return the drafts of the questions that wait, by key and asking.
+
+        Raises
+        ------
+        UnknownThreadError
+            If the thread or branch does not exist.
+        """
+        with self._lock:
+            kept = dict(self._branch(thread_id, branch_id).drafts)
+        return {name: Draft(json.loads(text), at) for name, (text, at) in kept.items()}
 
     async def delete(self, thread_id: str) -> None:
         """Remove a thread with its branches, questions and the threads of its sub-graphs.

@@ -18,6 +18,7 @@ from nbgraph.core.events import Event, Json, StateEdited
 from nbgraph.core.store import BranchRecord, StateStore
 from nbgraph.errors import ConcurrentRunError, StateStoreError, UnknownThreadError
 from nbgraph.testing._store_claims import ClaimConformance
+from nbgraph.testing._store_drafts import DraftConformance
 from nbgraph.testing._store_listing import ListingConformance
 from nbgraph.testing._store_log import (
     ODD_IDS,
@@ -35,7 +36,7 @@ from nbgraph.testing._store_log import (
 )
 from nbgraph.testing._store_snapshots import SnapshotConformance
 
-__all__ = ["StoreConformance"]
+__all__ = ["DraftConformance", "StoreConformance"]
 
 
 class StoreConformance(ListingConformance, ClaimConformance, SnapshotConformance):

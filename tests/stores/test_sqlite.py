@@ -20,15 +20,15 @@ from nbgraph.core.store import BranchSummary, StateStore
 from nbgraph.errors import ConcurrentRunError, StateStoreError, StoreBusyError
 from nbgraph.stores import InMemoryStateStore, SQLiteStateStore
 from nbgraph.testing._store_log import append, fork_at, notes, question, refused, seen, summary
-from nbgraph.testing.stores import StoreConformance
+from nbgraph.testing.stores import DraftConformance, StoreConformance
 
 
-class TestSQLiteStateStore(StoreConformance):
+class TestSQLiteStateStore(StoreConformance, DraftConformance):
     def make_store(self, folder: Path) -> StateStore:
         return SQLiteStateStore(folder / "threads.db")
 
 
-class TestSQLiteStateStoreInAHurry(StoreConformance):
+class TestSQLiteStateStoreInAHurry(StoreConformance, DraftConformance):
     def make_store(self, folder: Path) -> StateStore:
         return SQLiteStateStore(folder / "threads.db", durability="fast", busy_timeout=5)
 
