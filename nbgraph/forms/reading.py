@@ -336,7 +336,7 @@ class _Reader:
         return {} if isinstance(whole, Recursion) else whole
 
 
-_SAID = {"label", "description", "examples", "read_only", "deprecated", "widget"}
+_SAID = {"label", "description", "examples", "read_only", "write_only", "deprecated", "widget"}
 
 
 def _why(notes: Mapping[str, Json], error: ValueError) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import pprint
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import ipywidgets
 
-from nbgraph.core.answers import UNSET
+from nbgraph.core.answers import UNSET, Unset
 from nbgraph.core.json_values import Json, NotJsonError, to_json
 from nbgraph.forms import (
     MASK,
@@ -17,6 +18,7 @@ from nbgraph.forms import (
     Raw,
     Reading,
     answer_of,
+    draft_of,
     inputs_of,
     prefilled,
     replaced,
@@ -97,11 +99,24 @@ class FieldSet:
         value, partial = replaced(reading.value, back), replaced(reading.partial, back)
         return Reading(value, partial, reading.errors, reading.missing)
 
-    def without_secrets(self, stand_in: Callable[[Json], Any]) -> Any:
-        """Return the answer with something else in place of its secrets; UNSET for none."""
+    def code(self) -> str:
+        """Return the answer as a Python expression; secrets are asked for by `getpass`."""
         reading = self.reading()
         raw = inputs_of(self._field, reading.value) if self._as_json else self._root.raw
-        return replaced(reading.value, dict.fromkeys(secret_places(self._field, raw), stand_in))
+        places = dict.fromkeys(secret_places(self._field, raw), _AskedFor)
+        value = replaced(reading.value, places)
+        return "UNSET" if value is UNSET else pprint.pformat(value, sort_dicts=False, width=88)
+
+    def draft(self) -> Json | Unset:
+        """Return what is filled in so far and may be kept; UNSET for nothing."""
+        if not self._as_json:
+            return draft_of(self._field, self._root.raw)
+        given = self.reading().value
+        return UNSET if given is UNSET else draft_of(self._field, inputs_of(self._field, given))
+
+    def restore(self, draft: Json) -> None:
+        """Put a draft in, as it was left."""
+        self._put(inputs_of(self._field, draft, typed=True))
 
     def forget_secrets(self) -> None:
         """Take secrets off the page, whose widgets a notebook may be saved with."""
@@ -219,6 +234,16 @@ class FieldSet:
         """Return a class that only the field at this place wears."""
         editor = self._whole if place == WHOLE else self.places[place]
         return _named(editor)
+
+
+class _AskedFor:
+    """Stands for a secret in code."""
+
+    def __init__(self, _: Json) -> None:
+        """Forget the secret."""
+
+    def __repr__(self) -> str:
+        return "getpass()"
 
 
 def _unmasked(secret: Json) -> Callable[[Json], Json]:

@@ -22,7 +22,6 @@ __all__ = [
     "message_label",
     "note",
     "payload_table",
-    "record",
     "rows_table",
 ]
 
@@ -170,21 +169,3 @@ class Actions:
         """Hold the submit button back and say why, or let it act."""
         set_class(self.submit, "nbgraph-held", on=held)
         self.say(why)
-
-
-def record(
-    interrupt: Interrupt | None, rows: Sequence[tuple[str, str]], by: str | None, at: float
-) -> ipywidgets.VBox:
-    """Return an answer for reading: `answered by desk-2 at 12:04:31, after 2 min`."""
-    when = time.strftime("%H:%M:%S", time.localtime(at))
-    words = f"answered by {by or 'somebody'} at {when}"
-    if interrupt is not None and interrupt.created_at:
-        words += f", after {_age(at - interrupt.created_at)}"
-    node = said(interrupt.node if interrupt else "Answer", "nbgraph-strong")
-    parts: list[ipywidgets.Widget] = [
-        row((said("", "nbgraph-mark", "done"), node, said(words)), "nbgraph-head")
-    ]
-    if interrupt is not None and interrupt.message:
-        parts.append(said(interrupt.message, "nbgraph-text"))
-    parts.append(rows_table(rows))
-    return column(parts, "nbgraph-record")

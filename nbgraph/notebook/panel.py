@@ -14,6 +14,7 @@ from nbgraph.core.store import StateStore
 from nbgraph.errors import NbgraphError, ResumeError, StateStoreError
 from nbgraph.notebook.compare import branches, state_table
 from nbgraph.notebook.display import static_bundle, unattended
+from nbgraph.notebook.drafts import Drafts
 from nbgraph.notebook.form import Form
 from nbgraph.notebook.graph_view import GraphView
 from nbgraph.notebook.log_view import LogView
@@ -101,6 +102,7 @@ class Panel(ipywidgets.VBox):
     def _make(self, session: Session) -> None:
         self.session = session
         self._forms: dict[tuple[str, int], Form] = {}
+        self._drafts = Drafts(session.driver)
         self._records: dict[int, ipywidgets.Widget] = {}
         self._start: Form | None = None
         self._again = False
@@ -209,6 +211,7 @@ class Panel(ipywidgets.VBox):
                     self._submitted(place),
                     thread_id=self.session.thread_id,
                     keys=self._graph,
+                    draft=self._drafts.place(question),
                 )
         return [self._forms[place] for place in wanted]
 

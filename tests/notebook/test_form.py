@@ -433,19 +433,10 @@ def test_the_python_type_judges_where_the_process_knows_it() -> None:
     assert form.errors == {"": "more than 0"}
 
 
-def test_an_answered_question_is_locked_and_can_become_a_record() -> None:
+def test_an_answered_question_is_locked() -> None:
     form = Form.for_interrupt(question(message="Pay back?"), value=GOOD)
     form.submit()
     assert control(form, "Amount").disabled
-    form.show_answered(GOOD, by="desk-2", at=1_000.0)
-    record = named(form, "nbgraph-record")[0]
-    shown = [each.value for each in parts(record) if isinstance(each, ipywidgets.Label)]
-    assert any(text.startswith("answered by desk-2 at ") for text in shown)
-    table = named(form, "nbgraph-table")[0]
-    assert [cell.value for cell in table.children][:6] == [
-        "Pay Back", "Yes", "Pay To", "card", "Amount", "120.00",
-    ]  # fmt: skip
-    assert named(form, "nbgraph-submit") == []
 
 
 def test_enable_lets_a_question_be_answered_again() -> None:
