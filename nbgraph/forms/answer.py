@@ -266,7 +266,7 @@ def _map(field: MapField, raw: Pairs) -> Part:
             whole.add("", _no_key(part))
             continue
         problem = words.twice(key) if key in value else _key_error(field, key)
-        whole.add(key, replace(part, errors={"": problem, **part.errors}) if problem else part)
+        whole.add(key, replace(part, errors={**part.errors, "": problem}) if problem else part)
         if part.value is not UNSET:
             value.setdefault(key, part.value)
     problem = _count_error(field, len(raw.rows))
