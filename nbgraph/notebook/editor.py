@@ -48,7 +48,7 @@ class Making:
     changed : callable
         Is told of the editor whose input a person has changed.
     focus : callable
-        Moves the focus into an editor.
+        Moves the focus into a widget.
     widgets : dict of str to callable
         Makes the control of the field at a JSON Pointer, where `*` is any entry of a list or map.
     at : str
@@ -57,7 +57,7 @@ class Making:
 
     edit: Callable[[Field, Making], Editor]
     changed: Callable[[Editor], None]
-    focus: Callable[[Editor], None]
+    focus: Callable[[ipywidgets.DOMWidget], None]
     widgets: Mapping[str, Callable[[Field], Any]]
     at: str = ""
 

@@ -62,7 +62,7 @@ class FieldSet:
     ) -> None:
         self._field = field
         self._tell = changed
-        making = Making(edit, self._changed, lambda editor: focus(_named(editor)), widgets)
+        making = Making(edit, self._changed, lambda widget: focus(_named(widget)), widgets)
         self._root = edit(field, making)
         whole = JsonField(label="Answer", why="the whole answer")
         self._whole = edit(whole, Making(edit, self._whole_changed, making.focus, {}))
@@ -233,7 +233,7 @@ class FieldSet:
     def focus_class(self, place: str) -> str:
         """Return a class that only the field at this place wears."""
         editor = self._whole if place == WHOLE else self.places[place]
-        return _named(editor)
+        return _named(editor.box)
 
 
 class _AskedFor:
@@ -255,9 +255,9 @@ def error_line(editor: Editor, problem: str) -> str:
     return summary(editor.field, problem, editor.raw)
 
 
-def _named(editor: Editor) -> str:
-    name = f"nbgraph-{editor.box.model_id}"
-    editor.box.add_class(name)
+def _named(widget: Any) -> str:
+    name = f"nbgraph-{widget.model_id}"
+    widget.add_class(name)
     return name
 
 

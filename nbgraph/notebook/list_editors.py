@@ -117,7 +117,7 @@ class RowsEditor(GroupEditor):
         self._is_there = True
         self._replace([*self._rows, row])
         self._rows_changed()
-        self._making.focus(row.editor)
+        self._making.focus(row.editor.box)
 
     def _new(self) -> Raw:
         raise NotImplementedError
@@ -209,7 +209,7 @@ class ListEditor(RowsEditor):
             self._fill_box(*self._inside, self._lines)
             serve_while_busy(self._lines)
         set_hidden(self._lines, hidden=False)
-        self._making.focus(self)
+        self._making.focus(self._lines)
 
     def _take_lines(self, change: Mapping[str, Any]) -> None:
         lines = [line.strip() for line in change["new"].splitlines() if line.strip()]

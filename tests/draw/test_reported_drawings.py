@@ -55,7 +55,7 @@ def test_without_graphviz_a_run_works_and_one_line_says_what_to_install(
     assert "install pygraphviz" in last
     assert "Traceback" not in shown["text/plain"]
     assert "install pygraphviz" in GraphView(shape).label
-    assert counting().invoke({}, thread_id="t").state["steps"] == 1
+    assert counting().invoke({}, thread_id="t").state.steps == 1
 
 
 def test_backslashes_and_quotes_are_drawn_as_typed() -> None:
