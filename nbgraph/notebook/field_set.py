@@ -18,6 +18,7 @@ from nbgraph.forms import (
     Raw,
     Reading,
     answer_of,
+    answer_rows,
     draft_of,
     inputs_of,
     prefilled,
@@ -106,6 +107,18 @@ class FieldSet:
         places = dict.fromkeys(secret_places(self._field, raw), _AskedFor)
         value = replaced(reading.value, places)
         return "UNSET" if value is UNSET else pprint.pformat(value, sort_dicts=False, width=88)
+
+    def words(self) -> str:
+        """Return what stands in the form as lines of text, secrets masked, and what is wrong."""
+        reading = self.reading()
+        lines: list[str] = []
+        if not isinstance(reading.partial, Unset) and not self._as_json:
+            lines = [
+                f"{label}: {text}" for label, text in answer_rows(self._field, reading.partial)
+            ]
+        found = self.placed(reading.errors)
+        problems = self.in_order(found)
+        return "\n".join([*lines, *(error_line(editor, found[at]) for at, editor in problems)])
 
     def draft(self) -> Json | Unset:
         """Return what is filled in so far and may be kept; UNSET for nothing."""

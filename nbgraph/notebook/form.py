@@ -366,6 +366,12 @@ class Form(ipywidgets.VBox):
         if self._head:
             self._head.tick(time.time() if now is None else now)
 
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        """Show the form; without a kernel, the question and what stood there as text."""
+        shown = super()._repr_mimebundle_(**options)
+        message = f"{self._asked.message}\n" if self._asked.message else ""
+        return {**shown, "text/plain": f"{message}{self._fields.words()}"}
+
     def close(self) -> None:
         """Close the form with all its parts, which the kernel would keep otherwise."""
         inner = list(_within(self))
