@@ -13,7 +13,18 @@ import pytest
 from form_parts import add, errors_shown, inputs, named, parts, words
 from pydantic import BaseModel
 
+from nbgraph import (
+    END,
+    START,
+    BaseState,
+    Graph,
+    InMemoryStateStore,
+    Panel,
+    interrupt,
+    node,
+)
 from nbgraph.core.answers import UNSET
+from nbgraph.errors import AlreadyAnsweredError
 from nbgraph.notebook.form import Form
 
 
@@ -330,3 +341,43 @@ def test_a_second_click_sends_nothing() -> None:
     for _ in range(5):
         button.click()
     assert sent == [True]
+
+
+ran: list[int] = []
+
+
+class Sum(BaseState):
+    amount: int = 0
+
+
+@node
+def confirm(state: Sum) -> dict[str, int]:
+    answer = interrupt("How much?", id="sum", response_schema=int)
+    ran.append(answer)
+    return {"amount": answer}
+
+
+def test_a_panel_that_was_shown_five_times_answers_once() -> None:
+    ran.clear()
+    store = InMemoryStateStore()
+    graph = Graph(Sum, name="sum", state_store=store).flow(START >> confirm >> END)
+    graph.invoke({}, thread_id="t")
+    panels = [Panel(graph, "t") for _ in range(5)]
+    forms = [panel.forms["confirm:sum"] for panel in panels]
+    for form in forms:
+        form.value = 5
+    assert forms[4].submit()
+    panels[4].session.settle()
+    forms[0].submit()
+    with pytest.raises(AlreadyAnsweredError):
+        panels[0].session.settle()
+    assert (ran, panels[0].session.status, dict(panels[0].forms)) == ([5], "completed", {})
+
+
+def test_a_form_without_its_kernel_says_what_was_asked_and_what_stood_there() -> None:
+    secret = {"type": "string", "format": "password"}
+    shape = {**obj(amount={"type": "integer"}, key=secret), "required": ["amount", "key"]}
+    form = Form(shape, value={"key": "hunter2"}, message="Pay back?")
+    shown = form._repr_mimebundle_()
+    assert shown["text/plain"] == "Pay back?\nKey: ••••••\nAmount: fill this in"
+    assert "hunter2" not in repr(shown)
