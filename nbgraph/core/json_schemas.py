@@ -34,7 +34,7 @@ def schema_problems(schema: dict[str, Json], answer: Json) -> dict[str, str]:
     from jsonschema.exceptions import UndefinedTypeCheck, UnknownType
     from referencing.exceptions import NoSuchResource, Unresolvable
 
-    token = budget.set([10_000 + 50 * _size(answer)])
+    token = budget.set([10_000 + 50 * _size(answer), 0])
     try:
         return _problems(_strict_validator()(schema, registry=_no_registry()).iter_errors(answer))
     except BudgetSpentError:

@@ -103,3 +103,25 @@ def test_who_asks_for_that_check_gets_it() -> None:
         "assert rfc3987_syntax.is_valid_syntax('iri', 'http://é.example/')\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+ENDLESS = [
+    {"not": {"$ref": "#"}},
+    {"anyOf": [{"not": {"$ref": "#"}}, {"not": {"allOf": [{"$ref": "#"}]}}]},
+    {"if": {"$ref": "#/$defs/x"}, "then": {}, "$defs": {"x": {"not": {"$ref": "#"}}}},
+]
+
+
+@pytest.mark.parametrize("schema", ENDLESS)
+def test_a_schema_that_asks_for_itself_without_end_is_given_up(schema: Any) -> None:
+    told = {"": "The schema of this question is too much work to check"}
+    assert problems_of(schema, {"a": [1]}) == told
+
+
+def test_a_deep_answer_is_judged_as_far_as_the_stack_goes() -> None:
+    tree = {"type": "array", "items": {"$ref": "#"}}
+    answer: Any = []
+    for _ in range(50):
+        answer = [answer]
+    assert problems_of(tree, answer) == {}
+    assert problems_of(tree, [[[1]]]) == {"/0/0/0": "Not a list"}
