@@ -368,7 +368,7 @@ class Form(ipywidgets.VBox):
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         """Show the form; without a kernel, the question and what stood there as text."""
-        shown = super()._repr_mimebundle_(**options)
+        shown: Any = super()._repr_mimebundle_(**options)
         message = f"{self._asked.message}\n" if self._asked.message else ""
         return {**shown, "text/plain": f"{message}{self._fields.words()}"}
 
