@@ -25,9 +25,9 @@ from nbgraph.forms import (
     value_words,
 )
 from nbgraph.notebook.labels import described, set_text
+from nbgraph.notebook.lean import button, column, row, said, set_hidden, tick
 from nbgraph.notebook.parts import set_class
 from nbgraph.notebook.routing import serve_while_busy
-from nbgraph.notebook.shared import button, column, row, said, set_hidden, tick
 
 __all__ = ["NO_VALUE", "Editor", "GroupEditor", "Making", "null_tick"]
 

@@ -30,8 +30,8 @@ from nbgraph.forms import (
 )
 from nbgraph.notebook.editor import Editor, Making
 from nbgraph.notebook.editors import edit
+from nbgraph.notebook.lean import set_hidden
 from nbgraph.notebook.object_editor import ObjectEditor
-from nbgraph.notebook.shared import set_hidden
 
 __all__ = ["WHOLE", "FieldSet", "Widgets", "error_line"]
 

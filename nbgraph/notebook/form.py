@@ -28,8 +28,8 @@ from nbgraph.notebook.form_view import (
     payload_table,
 )
 from nbgraph.notebook.graph_view import Keys
+from nbgraph.notebook.lean import column
 from nbgraph.notebook.routing import serve_while_busy
-from nbgraph.notebook.shared import column
 from nbgraph.words import clock
 
 __all__ = ["Form"]

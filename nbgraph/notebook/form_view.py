@@ -12,8 +12,8 @@ from nbgraph.core.events import Interrupt
 from nbgraph.core.json_values import Json
 from nbgraph.forms import payload_rows
 from nbgraph.notebook.labels import set_text
+from nbgraph.notebook.lean import button, column, grid, is_hidden, row, said, set_hidden
 from nbgraph.notebook.parts import classed, set_class
-from nbgraph.notebook.shared import button, column, grid, is_hidden, row, said, set_hidden
 
 __all__ = [
     "Actions",

@@ -30,9 +30,10 @@ from nbgraph.forms import (
 )
 from nbgraph.notebook.editor import Editor, GroupEditor, Making
 from nbgraph.notebook.labels import set_text
+from nbgraph.notebook.lean import button, column, row, said, set_hidden
 from nbgraph.notebook.parts import set_class
 from nbgraph.notebook.routing import serve_while_busy
-from nbgraph.notebook.shared import button, column, plain, row, said, set_hidden
+from nbgraph.notebook.shared import plain
 
 __all__ = ["ListEditor", "Row", "RowsEditor", "TupleEditor", "hold", "is_secret"]
 

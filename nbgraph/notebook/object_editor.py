@@ -18,8 +18,8 @@ from nbgraph.forms import (
     shown_fields,
 )
 from nbgraph.notebook.editor import Editor, GroupEditor, Making
+from nbgraph.notebook.lean import grid
 from nbgraph.notebook.routing import serve_while_busy
-from nbgraph.notebook.shared import grid
 
 __all__ = ["ObjectEditor"]
 

@@ -22,7 +22,8 @@ from nbgraph.forms import (
 )
 from nbgraph.notebook.editor import NO_VALUE, Editor, GroupEditor, Making
 from nbgraph.notebook.labels import described, escaped, set_text
-from nbgraph.notebook.shared import button, plain, row, said, set_hidden, tick
+from nbgraph.notebook.lean import button, row, said, set_hidden, tick
+from nbgraph.notebook.shared import plain
 from nbgraph.notebook.text_editors import shown_text
 
 __all__ = [

@@ -14,7 +14,8 @@ from nbgraph.core.formats import format_problem
 from nbgraph.forms import Raw, TextField
 from nbgraph.notebook.editor import Making
 from nbgraph.notebook.labels import set_text
-from nbgraph.notebook.shared import plain, said
+from nbgraph.notebook.lean import said
+from nbgraph.notebook.shared import plain
 from nbgraph.notebook.text_editors import TextEditor
 
 __all__ = ["ColourEditor", "DateEditor", "DateTimeEditor", "TimeEditor", "UploadEditor"]

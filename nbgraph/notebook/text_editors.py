@@ -23,7 +23,8 @@ from nbgraph.forms import (
 )
 from nbgraph.notebook.editor import Editor, Making, null_tick
 from nbgraph.notebook.labels import described, set_text
-from nbgraph.notebook.shared import plain, row, said
+from nbgraph.notebook.lean import row, said
+from nbgraph.notebook.shared import plain
 
 __all__ = [
     "OwnEditor",

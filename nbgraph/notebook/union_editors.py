@@ -18,8 +18,9 @@ from nbgraph.forms import (
     carried,
 )
 from nbgraph.notebook.editor import NO_VALUE, Editor, GroupEditor, Making
+from nbgraph.notebook.lean import button, column, set_hidden
 from nbgraph.notebook.routing import serve_while_busy
-from nbgraph.notebook.shared import button, column, plain, set_hidden
+from nbgraph.notebook.shared import plain
 
 __all__ = ["LaterEditor", "UnionEditor"]
 
