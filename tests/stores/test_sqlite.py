@@ -27,15 +27,15 @@ from nbgraph.errors import (
 )
 from nbgraph.stores import InMemoryStateStore, SQLiteStateStore
 from nbgraph.testing._store_log import append, fork_at, notes, question, refused, seen, summary
-from nbgraph.testing.stores import StoreConformance
+from nbgraph.testing.stores import DraftConformance, StoreConformance
 
 
-class TestSQLiteStateStore(StoreConformance):
+class TestSQLiteStateStore(StoreConformance, DraftConformance):
     def make_store(self, folder: Path) -> StateStore:
         return SQLiteStateStore(folder / "threads.db")
 
 
-class TestSQLiteStateStoreInAHurry(StoreConformance):
+class TestSQLiteStateStoreInAHurry(StoreConformance, DraftConformance):
     def make_store(self, folder: Path) -> StateStore:
         return SQLiteStateStore(folder / "threads.db", durability="fast", busy_timeout=5)
 
