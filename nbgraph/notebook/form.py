@@ -380,15 +380,5 @@ class Form(ipywidgets.VBox):
             part.close()
 
 
-class _AskedFor:
-    """Stands for a secret in code."""
-
-    def __init__(self, _: Json) -> None:
-        """Forget the secret."""
-
-    def __repr__(self) -> str:
-        return "getpass()"
-
-
 def _field(schema: dict[str, Json] | None) -> Field:
     return TextField(multiline=True) if schema is None else read(schema)
