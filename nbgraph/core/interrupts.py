@@ -10,7 +10,7 @@ from typing import Any
 
 from nbgraph.core import answers
 from nbgraph.core.events import ChildPlace, Interrupt
-from nbgraph.errors import AnswerError, GraphExecutionError
+from nbgraph.errors import AnswerError, GraphConfigError, GraphExecutionError
 
 __all__ = ["ChildPause", "Frame", "GraphInterrupt", "answer_to", "bound", "interrupt", "running"]
 
@@ -172,6 +172,8 @@ def interrupt(
         Outside a running node.
     ValueError
         If the id is malformed, or the payload cannot be kept as JSON.
+    GraphConfigError
+        If the response schema has no JSON Schema, or asks for a secret.
     GraphExecutionError
         If the id was used before in this run of the node.
     """
@@ -181,6 +183,11 @@ def interrupt(
     id = frame.claim(id)
     key = f"{frame.task_id}:{id}"
     schema = answers.publish(response_schema)
+    if answers.asks_for_a_secret(schema):
+        raise GraphConfigError(
+            f"The answer to {key!r} would hold a secret, and answers are recorded readable; pass "
+            "the secret as context=, or ask which one to use"
+        )
     if schema is not None:
         answers.remember(frame.thread_id, key, response_schema)
     question = Interrupt(
