@@ -17,6 +17,7 @@ from urllib.parse import quote, quote_plus
 import ipywidgets
 import nbformat
 import pytest
+from ipywidgets.widgets import widget
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
 from pydantic import BaseModel, Field, SecretBytes, SecretStr
@@ -237,7 +238,7 @@ def test_a_context_is_in_no_drawing_widget_or_transcript() -> None:
     except KeyError:
         pass
     assert session.status == "failed"
-    drawing, shown = draw(graph), list(ipywidgets.Widget.widgets.values())
+    drawing, shown = draw(graph), list(widget._instances.values())
     assert panel in shown
     told: list[tuple[str, str | bytes]] = [
         ("svg", drawing.svg),
