@@ -10,13 +10,13 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Literal
 
-from nbgraph import END, START, Graph, NodeContext, PostgresStateStore, Resume, node, subgraph
+from nbgraph import END, START, Graph, NodeContext, Resume, node, subgraph
 from nbgraph.core.effects import OUTCOME_UNKNOWN
 from nbgraph.core.store import StateStore
 from tests.reliability.processes import forked, in_memory, told
 from tests.reliability.runs import die, open_store
 from tests.reliability.walks import Walk, effect, effects
-from tests.stores.postgres import URL, fresh_schema
+from tests.stores.postgres import fresh_schema
 
 SEED = 20_253
 CALLS = ("first", "left", "right", "inner", "whole")
@@ -67,16 +67,11 @@ def tools(store: StateStore | None, outside: Path, fall: Callable[[str, str], No
     return Graph(Walk, name="tools", state_store=store).flow(*steps)
 
 
-def opened(kind: Kind, where: Any) -> StateStore:
-    """Return the store of a run: a file, or a schema on a server."""
-    return open_store(where) if kind == "sqlite" else PostgresStateStore(URL, schema=where)
-
-
 def _run(
     kind: Kind, where: Any, outside: Path, given: dict[str, Any], fall: Any, said: Connection
 ) -> None:
     async def main() -> Any:
-        store = opened(kind, where)
+        store = open_store(where)
         result = await tools(store, outside, fall).ainvoke(thread_id="t", **given)
         await store.aclose()
         return result
