@@ -33,6 +33,7 @@ from nbgraph import (
     Panel,
     PostgresStateStore,
     Resume,
+    Retry,
     Send,
     SQLiteStateStore,
     add,
@@ -290,6 +291,34 @@ graph
     assert "error" not in kinds[0] + kinds[1] + kinds[2]
     assert "error" in kinds[3]
     assert found_in("saved.ipynb", path.read_bytes()) == []
+
+
+@pytest.mark.parametrize("secret", SECRETS[:6])
+def test_a_secret_in_an_error_is_masked_where_that_is_recorded(secret: str, tmp_path: Path) -> None:
+    @node(retry=Retry(attempts=2))
+    def fails(state: Any, ctx: NodeContext) -> None:
+        said = ctx.context.token.get_secret_value()
+        raise ConnectionError(f"no answer from /pay?key={said}") from ValueError(said)
+
+    async def scenario() -> list[tuple[str, str | bytes]]:
+        store = SQLiteStateStore(tmp_path / "t.db")
+        graph = Graph(dict, name="pays", state_store=store).flow(START >> fails >> END)
+        context = Keys(SecretStr(secret), SecretBytes(b"other"), "x", {})
+        told: list[tuple[str, str | bytes]] = []
+
+        async def watched() -> None:
+            async for event in graph.astream({}, thread_id="t", context=context):
+                told.append(("event", repr(event)))
+
+        with pytest.raises(ConnectionError) as caught:
+            await watched()
+        assert secret in str(caught.value)  # the error itself is the caller's own
+        assert any("no answer from /pay?key=****" in text for _, text in told)
+        told += files(tmp_path)
+        await store.aclose()
+        return told
+
+    assert hits(asyncio.run(scenario())) == []
 
 
 PLACES = ["input", "update", "payload", "answer", "once", "cache", "send", "edit", "fork"]
