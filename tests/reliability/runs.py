@@ -9,10 +9,10 @@ import sqlite3
 import time
 from collections import Counter
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, nullcontext
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from nbgraph import Graph, PostgresStateStore, SQLiteStateStore
 from nbgraph.core.events import OnceRecorded, TaskFinished
@@ -27,10 +27,11 @@ from tests.reliability.walks import (
     most,
     walk,
 )
-from tests.stores.postgres import URL
+from tests.stores.postgres import URL, fresh_schema
 
 Where = Path | str
 """The store of a run: a SQLite file, or the name of a schema on the server."""
+Kind = Literal["sqlite", "postgres"]
 
 
 def open_store(where: Where, **options: Any) -> Any:
@@ -38,6 +39,11 @@ def open_store(where: Where, **options: Any) -> Any:
     if isinstance(where, Path):
         return SQLiteStateStore(where, **options)
     return PostgresStateStore(URL, schema=where)
+
+
+def place(kind: Kind, folder: Path) -> AbstractContextManager[Where]:
+    """Return where a run keeps its store: a file in a folder, or a schema of its own."""
+    return nullcontext(folder / "t.db") if kind == "sqlite" else fresh_schema()
 
 
 def threads_in(where: Where) -> list[str]:
@@ -206,7 +212,7 @@ def recorded(where: Where) -> tuple[set[str], set[str]]:
 
 
 def wrong_after(
-    path: Path,
+    path: Where,
     outside: Outside,
     variant: Variant,
     expected: list[str],

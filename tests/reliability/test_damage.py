@@ -40,7 +40,7 @@ def test_a_server_that_fails_at_any_write_is_a_typed_error_and_the_run_can_go_on
 ) -> None:
     expected = calm_log(variant, tmp_path / "calm.db", SHORT)
     calls, _ = calls_of(variant, tmp_path / "counted.db", SHORT)
-    cases = [(name, at) for name in SERVER_FAULTS for at in range(0, calls, count(3, 1))]
+    cases = [(name, at) for name in SERVER_FAULTS for at in range(0, calls, count(5, 1))]
     outcomes = on_both_cores(failing_server, cases, variant, SHORT, expected)
     assert sum(outcome is not None for outcome in outcomes) > SHORT
     report(f"servers that fail, {variant}", outcomes, 0)
