@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 __all__ = ["Began", "ended", "outcome_id", "outcome_key", "paused", "started"]
 
@@ -35,9 +35,14 @@ def ended(began: Began, task_id: str, key: str | None) -> Began:
     return {**began, task_id: tuple(one for one in began[task_id] if one != key)}
 
 
-def paused(began: Began, task_id: str, asked: Collection[str]) -> Began:
+def paused(
+    began: Began, task_id: str, asked: Collection[str], by_asking: Iterable[str] = ()
+) -> Began:
     """Return what has no result after a task asked questions with these keys.
 
-    A node that asks has come to a known end, unless it is asked how it ended.
+    A node that asks has come to a known end, unless it is asked how it ended; so have the keys
+    of `ctx.once` whose functions ended by asking.
     """
+    for key in by_asking:
+        began = ended(began, task_id, key)
     return began if outcome_key(task_id, None) in asked else ended(began, task_id, None)

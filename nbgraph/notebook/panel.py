@@ -11,7 +11,8 @@ from pydantic import BaseModel
 from nbgraph import words
 from nbgraph.core.position import Answered
 from nbgraph.core.store import StateStore
-from nbgraph.errors import NbgraphError, ResumeError, StateStoreError
+from nbgraph.errors import NbgraphError
+from nbgraph.notebook.allowed import Allowed
 from nbgraph.notebook.compare import branches, state_table
 from nbgraph.notebook.display import static_bundle, unattended
 from nbgraph.notebook.form import Form
@@ -19,9 +20,11 @@ from nbgraph.notebook.graph_view import GraphView
 from nbgraph.notebook.log_view import LogView
 from nbgraph.notebook.painter import Painter, every
 from nbgraph.notebook.parts import classed, column, row, text
+from nbgraph.notebook.questions import Questions
 from nbgraph.notebook.records import failure_card, record_card, result_card
 from nbgraph.notebook.routing import serve_while_busy
 from nbgraph.notebook.timeline import Timeline
+from nbgraph.notebook.tool_card import ToolCard
 from nbgraph.notebook.toolbar import Toolbar
 from nbgraph.session import Run, Session, begin, open_session
 from nbgraph.snapshot import Snapshot
@@ -100,7 +103,6 @@ class Panel(ipywidgets.VBox):
 
     def _make(self, session: Session) -> None:
         self.session = session
-        self._forms: dict[tuple[str, int], Form] = {}
         self._records: dict[int, ipywidgets.Widget] = {}
         self._start: Form | None = None
         self._again = False
@@ -108,6 +110,7 @@ class Panel(ipywidgets.VBox):
         self._end: tuple[Any, ipywidgets.Widget | None] = (None, None)
         self._toolbar = Toolbar(session, self._buttons(), self._switch)
         self._graph = GraphView(session.driver.shape)
+        self._questions = Questions(session, self._graph, self._toolbar.say)
         self._main = column([], "nbgraph-main")
         self._timeline = Timeline(session)
         self._log = LogView()
@@ -187,7 +190,7 @@ class Panel(ipywidgets.VBox):
     def _show_main(self, snapshot: Snapshot) -> None:
         shown: list[ipywidgets.Widget] = []
         shown += filter(None, [self._failure(snapshot)])
-        shown += self._questions(snapshot)
+        shown += self._questions.show(snapshot)
         shown += self._start_form(snapshot)
         shown += [self._record(record) for record in snapshot.records]
         shown += filter(None, [self._result(snapshot)])
@@ -197,36 +200,6 @@ class Panel(ipywidgets.VBox):
 
     def _failure(self, snapshot: Snapshot) -> ipywidgets.Widget | None:
         return failure_card(snapshot, self._trying(self.session.proceed))
-
-    def _questions(self, snapshot: Snapshot) -> list[Form]:
-        wanted = {(key, item.asked): item for key, item in snapshot.pending.items()}
-        for gone in set(self._forms) - set(wanted):
-            self._forms.pop(gone).close()
-        for place, question in wanted.items():
-            if place not in self._forms:
-                self._forms[place] = Form.for_interrupt(
-                    question,
-                    self._submitted(place),
-                    thread_id=self.session.thread_id,
-                    keys=self._graph,
-                )
-        return [self._forms[place] for place in wanted]
-
-    def _submitted(self, place: tuple[str, int]) -> Callable[[Any], None]:
-        key, asked = place
-
-        def submit(answer: Any) -> None:
-            run = self.session.resume({key: answer}, asked={key: asked})
-            run.on_end(lambda error: self._refused(place, error))
-
-        return submit
-
-    def _refused(self, place: tuple[str, int], error: BaseException | None) -> None:
-        """Say why an answer was not recorded, and let it be submitted again if it still can."""
-        form = self._forms.get(place)
-        if form is not None and isinstance(error, ResumeError | StateStoreError):
-            form.enable()
-            self._toolbar.say(str(error))
 
     def _start_form(self, snapshot: Snapshot) -> list[ipywidgets.Widget]:
         wanted = snapshot.status == "new" or (self._again and snapshot.status == "completed")
@@ -274,17 +247,21 @@ class Panel(ipywidgets.VBox):
     def _tick(self) -> bool:
         """Say how long the questions wait; return whether that goes on."""
         with self._painter.lock:
-            for form in self._forms.values():
-                form.tick()
+            self._questions.tick()
         return not self._closed
 
     # --- what a person does ------------------------------------------------------------------
 
     @property
-    def forms(self) -> Mapping[str, Form]:
-        """The forms of the questions that wait, by key."""
+    def forms(self) -> Mapping[str, Form | ToolCard]:
+        """The forms of the questions that wait, by key; a tool call has a `ToolCard`."""
         self._painter.now()
-        return {key: form for (key, _), form in self._forms.items()}
+        return self._questions.forms
+
+    @property
+    def allowed(self) -> Allowed:
+        """The tools whose calls this panel approves until the kernel stops."""
+        return self._questions.allowed
 
     def start(self, input: Mapping[str, Any] | BaseModel | None = None) -> Run:
         """Begin a turn, as the Start button does."""
