@@ -10,12 +10,10 @@ import ipywidgets
 from nbgraph.core.hidden import reveal
 from nbgraph.drawing import cut
 from nbgraph.errors import ResumeError
-from nbgraph.notebook.graph_view import Keys
 from nbgraph.notebook.parts import (
     button,
     classed,
     column,
-    key_class,
     mark,
     row,
     set_class,
@@ -98,11 +96,6 @@ class Calls(ipywidgets.VBox):
 
     def _segment(self, at: int) -> ipywidgets.Button:
         return button("", lambda: self.select(at), "nbgraph-segment")
-
-    def focus_card(self, keys: Keys) -> None:
-        """Move the focus to the card that is shown."""
-        if self.card is not None:
-            keys.focus_on(key_class(self.card.interrupt.key))
 
     # --- what a person does -------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ from nbgraph.notebook.card_place import Place
 from nbgraph.notebook.deck import Calls
 from nbgraph.notebook.form import Form
 from nbgraph.notebook.graph_view import Keys
+from nbgraph.notebook.parts import key_class
 from nbgraph.notebook.tool_card import ToolCard
 from nbgraph.session import Session
 from nbgraph.snapshot import Snapshot
@@ -48,7 +49,7 @@ class Questions:
         self._shown: dict[Asking, Form | ToolCard] = {}
         self._places: dict[ToolCard, Asking] = {}
         self._calls = Calls(self._decided)
-        self._follow = False
+        self._left: frozenset[ToolCard] = frozenset()
         self.allowed = Allowed()
 
     @property
@@ -71,10 +72,15 @@ class Questions:
         if not snapshot.running:
             self._approve_allowed(cards)
         forms: list[ipywidgets.Widget] = [each for each in ordered if isinstance(each, Form)]
-        if cards and self._follow:
-            self._follow = False
-            self._calls.focus_card(self._keys)
+        self._follow()
         return [*forms, *([self._calls] if cards else []), self.allowed]
+
+    def _follow(self) -> None:
+        """Move the focus from the cards that were decided to the next one, when it is there."""
+        card = self._calls.card
+        if card is not None and self._left and card not in self._left:
+            self._left = frozenset()
+            self._keys.focus_on(key_class(card.interrupt.key))
 
     def tick(self) -> None:
         """Say how long the questions wait."""
@@ -105,7 +111,7 @@ class Questions:
     # --- answers ------------------------------------------------------------------------------
 
     def _decided(self, decisions: Mapping[ToolCard, Any]) -> None:
-        self._follow = True
+        self._left = frozenset(decisions)
         self._answered({self._places[card]: answer for card, answer in decisions.items()})
 
     def _answered(self, answers: Mapping[Asking, Any]) -> None:
