@@ -8,10 +8,12 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from nbgraph import errors
 from nbgraph.core.answers import UNSET
 from nbgraph.core.context import NodeContext
 from nbgraph.core.effects import Effect
 from nbgraph.core.events import Interrupt
+from nbgraph.core.executor import Executor, InlineExecutor, ThreadExecutor
 from nbgraph.core.flow import branch, join, when
 from nbgraph.core.graph import Graph, GraphResult
 from nbgraph.core.interrupts import GraphInterrupt, interrupt
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from nbgraph.agents.tool_context import ToolContext
     from nbgraph.agents.tools import Tool, tool
     from nbgraph.core.driver import Shape
+    from nbgraph.core.futures import FuturesExecutor
     from nbgraph.core.messages import RemoveMessage, add_messages
     from nbgraph.drawing.drawing import Drawing
     from nbgraph.notebook.compare import compare
@@ -59,11 +62,14 @@ __all__ = [
     "Command",
     "Drawing",
     "Effect",
+    "Executor",
     "Form",
+    "FuturesExecutor",
     "Graph",
     "GraphInterrupt",
     "GraphResult",
     "InMemoryStateStore",
+    "InlineExecutor",
     "Interrupt",
     "Middleware",
     "ModelMiddlewareContext",
@@ -82,6 +88,7 @@ __all__ = [
     "Send",
     "Session",
     "StreamEvent",
+    "ThreadExecutor",
     "Tool",
     "ToolCard",
     "ToolContext",
@@ -113,6 +120,7 @@ _LAZY = {
     "AgentState": "nbgraph.agents.react",
     "Drawing": "nbgraph.drawing.drawing",
     "Form": "nbgraph.notebook.form",
+    "FuturesExecutor": "nbgraph.core.futures",
     "ModelMiddlewareContext": "nbgraph.agents.contexts",
     "OpenAIChat": "nbgraph.agents.openai_chat",
     "Panel": "nbgraph.notebook.panel",
@@ -140,6 +148,8 @@ _LAZY = {
 
 
 def __getattr__(name: str) -> Any:
+    if name in errors.__all__:  # as in nodestep, all errors are found here too
+        return getattr(errors, name)
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(_LAZY[name]), name)

@@ -6,6 +6,7 @@ NbgraphError
 │   ├── NodeTimeoutError           a node took longer than its timeout
 │   ├── GraphTimeoutError          a run's supersteps took longer than the graph's timeout
 │   ├── NodeFailedError            a node failed in a process that is gone
+│   ├── WorkerLostError            what should have run a task failed, or never said how it went
 │   └── ResumeError                a request does not fit where the thread stands
 │       ├── AnswerError            an answer does not fit its response schema
 │       ├── AlreadyAnsweredError   somebody answered this question first
@@ -42,6 +43,7 @@ Constructor arguments stay as attributes.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 __all__ = [
     "AlreadyAnsweredError",
@@ -77,11 +79,21 @@ __all__ = [
     "ToolGroupExecutionError",
     "UnknownThreadError",
     "UnsupportedByEngineError",
+    "WorkerLostError",
 ]
 
 
 class NbgraphError(Exception):
-    """Base class of all nbgraph errors."""
+    """Base class of all nbgraph errors. Copies keep message and attributes, in any process."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _remade, (type(self), self.args), vars(self)
+
+
+def _remade(kind: type[NbgraphError], args: tuple[Any, ...]) -> NbgraphError:
+    error = kind.__new__(kind, *args)
+    error.args = args
+    return error
 
 
 class GraphConfigError(NbgraphError):
@@ -118,6 +130,16 @@ class NodeFailedError(GraphExecutionError):
         self.error_type = error_type
         self.message = message
         super().__init__(f"Node {node_name!r} failed with {error_type}: {message}")
+
+
+class WorkerLostError(GraphExecutionError):
+    """What should have run a task failed, or never said how it went; the task can be continued."""
+
+    def __init__(self, node_name: str, executor: str, reason: str) -> None:
+        self.node_name = node_name
+        self.executor = executor
+        self.reason = reason
+        super().__init__(f"Node {node_name!r} was lost by executor {executor!r}: {reason}")
 
 
 class ResumeError(GraphExecutionError):

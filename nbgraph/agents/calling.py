@@ -75,17 +75,13 @@ async def call_tool(
     Exception
         What the tool raises.
     """
-    call = Called(tool, called_from(tool, ctx, tool_call_id, state), _checked_context(ctx))
+    if ctx is not None and not isinstance(ctx, NodeContext | ToolContext):  # pyright: ignore[reportUnnecessaryIsInstance] - user's
+        raise TypeError(f"ctx is the context of a node or a tool, got {ctx!r}")
+    call = Called(tool, called_from(tool, ctx, tool_call_id, state), ctx)
     try:
         return await call.run(arguments)
     except Responded as answer:
         return ToolCallResult(answer.text, _as_json(tool, arguments))
-
-
-def _checked_context(ctx: Any) -> NodeContext | ToolContext | None:
-    if ctx is not None and not isinstance(ctx, NodeContext | ToolContext):
-        raise TypeError(f"ctx is the context of a node or a tool, got {ctx!r}")
-    return ctx
 
 
 def called_from(

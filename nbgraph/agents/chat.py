@@ -9,6 +9,7 @@ from typing import Any, Protocol, cast, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from nbgraph.core.json_values import NotJsonError, to_json
 from nbgraph.core.messages import Message, ToolCall
 from nbgraph.errors import ModelProviderError
 
@@ -114,7 +115,20 @@ def parse_tool_arguments(text: str | None) -> tuple[dict[str, Any], str | None]:
         return {}, f"they are no JSON: {error}"
     if not isinstance(found, dict):
         return {}, f"they are no JSON object but {type(found).__name__}"
-    return cast("dict[str, Any]", found), None
+    return kept_arguments(cast("dict[str, Any]", found))
+
+
+def kept_arguments(arguments: Mapping[str, Any]) -> tuple[dict[str, Any], str | None]:
+    """Return arguments that can be kept in a state, and why they cannot where that is so."""
+    try:
+        return to_json(dict(arguments), where="they"), None
+    except NotJsonError as error:
+        return {}, str(error)
+
+
+def whole_text(text: str) -> str:
+    """Return text as it can be kept: halves of a character that came in two pieces are joined."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _refuse_constant(name: str) -> Any:
@@ -139,7 +153,7 @@ class _CallParts:
         if not self.name or not self.id:
             missing = "name" if not self.name else "id"
             raise ModelProviderError(f"The streamed tool call {index} has no {missing}")
-        arguments, problem = parse_tool_arguments("".join(self.text))
+        arguments, problem = parse_tool_arguments(whole_text("".join(self.text)))
         return ToolCall(id=self.id, name=self.name, arguments=arguments, arguments_error=problem)
 
 
@@ -171,8 +185,8 @@ def assembled(chunks: Iterable[ChatStreamChunk]) -> ChatResponse:
             if value is not None:
                 last[name] = value
     return ChatResponse(
-        content="".join(content) or None,
-        refusal="".join(refusal) or None,
+        content=whole_text("".join(content)) or None,
+        refusal=whole_text("".join(refusal)) or None,
         tool_calls=tuple(calls[index].joined(index) for index in sorted(calls)),
         **last,
     )

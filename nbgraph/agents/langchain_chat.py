@@ -44,7 +44,7 @@ def from_langchain(chat_model: Any) -> LangChainChat:
     try:
         from langchain_core.language_models import BaseChatModel
     except ImportError as error:
-        raise IntegrationNotInstalledError("langchain-core", "langgraph") from error
+        raise IntegrationNotInstalledError("langchain-core", "langchain") from error
     if not isinstance(chat_model, BaseChatModel):
         raise TypeError(f"from_langchain takes a LangChain chat model, got {chat_model!r}")
     return LangChainChat(chat_model)

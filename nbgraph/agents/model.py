@@ -10,7 +10,15 @@ from uuid import uuid4
 
 from pydantic import BaseModel, ValidationError
 
-from nbgraph.agents.chat import Chat, ChatRequest, ChatResponse, ToolDefinition, assembled
+from nbgraph.agents.chat import (
+    Chat,
+    ChatRequest,
+    ChatResponse,
+    ToolDefinition,
+    assembled,
+    kept_arguments,
+    whole_text,
+)
 from nbgraph.agents.contexts import ModelMiddlewareContext
 from nbgraph.agents.history import check_history, repaired
 from nbgraph.agents.tools import Tool
@@ -76,10 +84,11 @@ class _Model:
 
     def update(self, response: ChatResponse, ctx: NodeContext) -> dict[str, Any]:
         calls = _identified(response.tool_calls)
+        content = None if response.content is None else whole_text(response.content)
         message = AIMessage(
-            content=response.content,
+            content=content,
             tool_calls=calls,
-            refusal=response.refusal,
+            refusal=None if response.refusal is None else whole_text(response.refusal),
             finish_reason=response.finish_reason,
             usage=response.usage,
         )
@@ -87,7 +96,7 @@ class _Model:
         update: dict[str, Any] = {
             self.messages_field: [message],
             self.tool_calls_field: list(calls),
-            self.final_text_field: (response.content or "") if ends else None,
+            self.final_text_field: (content or "") if ends else None,
         }
         if self.output_schema is not None:
             update[self.final_output_field] = self.output(response, ctx) if ends else None
@@ -228,14 +237,19 @@ def _of_kind(value: Any, kind: type[Any], who: str) -> Any:
 
 
 def _identified(calls: Sequence[ToolCall]) -> tuple[ToolCall, ...]:
-    """Return calls with an id each, and no id twice: results and approvals go by it."""
+    """Return calls that can be kept, with an id each and none twice: results go by it."""
     seen: set[str] = set()
     named: list[ToolCall] = []
     for call in calls:
-        if not call.id or call.id in seen:
-            call = call.model_copy(update={"id": f"call_{uuid4().hex}"})
-        seen.add(str(call.id))
-        named.append(call)
+        call_id = call.id if call.id and call.id not in seen else f"call_{uuid4().hex}"
+        arguments, problem = kept_arguments(call.arguments)
+        changes = {
+            "id": call_id,
+            "arguments": arguments,
+            "arguments_error": call.arguments_error or problem,
+        }
+        seen.add(call_id)
+        named.append(call.model_copy(update=changes))
     return tuple(named)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
 from itertools import chain
 from typing import TYPE_CHECKING, Any, cast, overload
 
@@ -103,14 +104,22 @@ class Decisions(Sequence[Decision]):
             import pandas
         except ImportError as error:
             raise IntegrationNotInstalledError("pandas", "pandas") from error
-        columns = list(Decision.__dataclass_fields__)
-        frame = pandas.DataFrame([asdict(row) for row in self._rows], columns=columns)
+        rows = [asdict(row) for row in self._rows]
+        columns: dict[str, Any] = {
+            name: [row[name] for row in rows] for name in Decision.__dataclass_fields__
+        }
         for name in ("asked_at", "decided_at"):
-            frame[name] = frame[name].astype("float64").mul(1e9).astype("datetime64[ns, UTC]")
-        return frame
+            columns[name] = pandas.Series(
+                [_time(at) for at in columns[name]], dtype="datetime64[ns, UTC]"
+            )
+        return pandas.DataFrame(columns)
 
     def __repr__(self) -> str:
         return f"<{len(self)} decisions>"
+
+
+def _time(at: float | None) -> datetime | None:
+    return None if at is None else datetime.fromtimestamp(at, UTC)
 
 
 def decisions_of(events: Iterable[Event]) -> Decisions:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from nbgraph.agents.calling import Called, called_from
+from nbgraph.agents.chat import whole_text
 from nbgraph.agents.decisions import arguments_digest, escaped
 from nbgraph.agents.history import asked_in_turn
 from nbgraph.agents.model import check_fields, checked_tools, field_of
@@ -154,7 +155,7 @@ class _Runner:
                 raise
             content = self._told(error)
         return ToolMessage(
-            content=content,
+            content=whole_text(content),
             name=call.name,
             tool_call_id=call.id,
             arguments=None if arguments is None else dict(arguments),

@@ -20,12 +20,14 @@ from nbgraph.core.values import fresh
 from nbgraph.errors import ContextNotProvidedError
 
 if TYPE_CHECKING:
+    from nbgraph.core.executor import Executor
     from nbgraph.core.middleware import Middleware
+    from nbgraph.core.node_hooks import Asker
     from nbgraph.core.position import Position
     from nbgraph.core.schema import StateSchema
     from nbgraph.core.store import StateStore
 
-__all__ = ["NOT_PROVIDED", "Home", "NodeContext", "Port"]
+__all__ = ["NOT_PROVIDED", "Home", "NodeContext", "Parent", "Port", "driven", "runs_on"]
 
 NOT_PROVIDED = object()
 """Stands for a context that the call did not pass; None is a context."""
@@ -49,6 +51,10 @@ class Home:
         The parent's breakpoints.
     tell : function
         Shows an event of the sub-graph to whoever watches the parent; on the run's own loop only.
+    executor : Executor
+        Where the parent's tasks run.
+    until : str or None
+        The node the parent runs until.
     """
 
     store: StateStore | None
@@ -58,6 +64,27 @@ class Home:
     before: tuple[str, ...]
     after: tuple[str, ...]
     tell: Callable[[ChildEvent], None]
+    executor: Executor
+    until: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Parent:
+    """What the thread of a sub-graph belongs to.
+
+    Attributes
+    ----------
+    root : str
+        The thread it is hidden under and deleted with.
+    root_run_id : str
+        The run of the outermost graph.
+    asker : Asker or None
+        Answers its questions in the name of the graphs around it.
+    """
+
+    root: str
+    root_run_id: str
+    asker: Asker | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +97,8 @@ class Port:
     """Takes what is to be recorded before the task goes on; on the run's own loop only."""
     home: Callable[[], Home]
     """Returns where the task's run stands at that moment."""
+    at_once: bool = False
+    """Whether `record` waits for nothing: what it takes is recorded with the task's outcome."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +111,8 @@ class NodeContext:
         Where the task runs.
     step : int
         Number of the superstep in this call, from 0.
+    attempt : int
+        Which try of the task this is, from 1; with `@node(retry=...)` there may be more.
     cache : dict
         Values the node keeps for its next run after a pause; JSON.
     middleware : tuple of Middleware
@@ -116,11 +147,12 @@ class NodeContext:
     resume_values: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
     middleware: tuple[Middleware, ...] = ()
     planned: tuple[int, float] = field(default=(0, 0.0), repr=False)
+    attempt: int = 1
     _used: set[str] = field(default_factory=set[str], repr=False)
 
-    def again(self) -> NodeContext:
+    def again(self, attempt: int) -> NodeContext:
         """Return the context for another run of the task: it keeps what was kept and recorded."""
-        return replace(self, _used=set())
+        return replace(self, attempt=attempt, _used=set())
 
     @property
     def context(self) -> Any:
@@ -198,7 +230,7 @@ class NodeContext:
         self._used.add(key)
         if inspect.iscoroutinefunction(function):
             return once.called_async(function)
-        if _on(self.port.loop):
+        if runs_on(self.port.loop) and not self.port.at_once:
             raise TypeError(f"In an async node, await ctx.once({key!r}, async_function)")
         return once.called(function)
 
@@ -257,7 +289,25 @@ class _Once:
         return None if self.frame is None else outcome(self.key, self.effect, self.frame)
 
     def _wait(self, step: Coroutine[Any, Any, Any]) -> Any:
+        if self.ctx.port.at_once:
+            return driven(step)
         return asyncio.run_coroutine_threadsafe(step, self.ctx.port.loop).result()
+
+
+def driven(step: Coroutine[Any, Any, Any], problem: str = "it waits for something") -> Any:
+    """Return what a coroutine returns that waits for nothing.
+
+    Raises
+    ------
+    TypeError
+        With `problem` as its message, if it waits after all.
+    """
+    try:
+        step.send(None)
+    except StopIteration as done:
+        return done.value
+    step.close()
+    raise TypeError(problem)
 
 
 def _own_frame() -> Frame:
@@ -267,7 +317,8 @@ def _own_frame() -> Frame:
     return frame
 
 
-def _on(loop: asyncio.AbstractEventLoop) -> bool:
+def runs_on(loop: asyncio.AbstractEventLoop) -> bool:
+    """Return whether the caller runs on a loop."""
     try:
         return asyncio.get_running_loop() is loop
     except RuntimeError:

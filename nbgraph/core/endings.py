@@ -28,8 +28,16 @@ def failed(error: BaseException) -> RunFailed:
     return RunFailed(error=described(error)).with_exception(error)
 
 
-def echoed(outcome: Outcome) -> RunFailed:
-    """Return the run's failure for a task's; the traceback stands with the task."""
+def echoed(outcome: Outcome, *others: Outcome) -> RunFailed:
+    """Return the run's failure for a task's; the traceback stands with the task.
+
+    The exception is told of others that failed at the same time.
+    """
+    for other in others:
+        if outcome.exception is not None and isinstance(other.event, TaskFailed):
+            error = other.event.error
+            note = f"Task {other.task_id!r} failed too, with {error.type}: {error.message}"
+            outcome.exception.add_note(note)
     assert isinstance(outcome.event, TaskFailed)
     info = outcome.event.error
     ended = RunFailed(error=ErrorInfo(type=info.type, message=info.message))

@@ -169,17 +169,18 @@ class ChildPlace(Record):
         The last event of the sub-graph's thread that its parent knows of.
     parent_branch_id : str
         The parent's branch that the task ran on; another one forks the sub-graph's thread.
-    paused : "before" or "after" or None
-        On which side of a breakpoint inside it stands, if it stands at one.
+    paused : "before" or "after" or "until" or None
+        On which side of a breakpoint inside it stands, if it stands at one, or that it has come to
+        where it was to run to.
     next : tuple of str
-        Paths of the nodes that run next, when it stands at a breakpoint.
+        Paths of the nodes that run next, when it stands so.
     """
 
     thread_id: str
     branch_id: str
     sequence: int
     parent_branch_id: str
-    paused: Literal["before", "after"] | None = None
+    paused: Literal["before", "after", "until"] | None = None
     next: tuple[str, ...] = ()
 
 

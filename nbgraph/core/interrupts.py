@@ -6,24 +6,27 @@ import re
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field, replace
-from typing import Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from nbgraph.core import answers
 from nbgraph.core.events import ChildPlace, Interrupt
 from nbgraph.errors import AnswerError, GraphExecutionError
+
+if TYPE_CHECKING:
+    from nbgraph.core.node_hooks import Asker
 
 __all__ = [
     "PAYLOADS",
     "ChildPause",
     "Frame",
     "GraphInterrupt",
-    "Reply",
+    "Submitted",
     "answer_to",
+    "as_asked",
     "ask",
     "bound",
     "interrupt",
     "running",
-    "with_payload",
 ]
 
 _ID = re.compile(r"[A-Za-z0-9_.-]+")
@@ -56,10 +59,10 @@ class Frame:
 
     `ask` gets an answer from middleware, or None; `hooked` are the answers middleware gave.
     `shown` are the questions behind the answers that were given on this branch. `child` is where
-    the task's sub-graph stands, if it has one. `began` are the effects that began and have no
-    result: keys of `ctx.once`, and None for the node itself; `ended` are the keys of those that
-    asked, which is a known end. `tool_call` is the tool call that
-    runs, if one does, as part of a question's key, and its id.
+    the task's sub-graph stands, if it has one; `asker` answers its questions. `began` are the
+    effects that began and have no result: keys of `ctx.once`, and None for the node itself; `ended`
+    are the keys of those that asked, which is a known end. `tool_call` is the tool call that runs,
+    if one does, as part of a question's key, and its id.
     """
 
     thread_id: str
@@ -70,6 +73,7 @@ class Frame:
     position: int = 0
     child: ChildPlace | None = None
     ask: Callable[[Interrupt], Any] | None = None
+    asker: Asker | None = None
     hooked: dict[str, Any] = field(default_factory=dict[str, Any])
     shown: dict[str, Interrupt] = field(default_factory=dict[str, Interrupt])
     began: set[str | None] = field(default_factory=set[str | None])
@@ -138,8 +142,12 @@ Set by whoever asks with such payloads.
 """
 
 
-def with_payload(question: Interrupt) -> Interrupt:
-    """Return a question with its payload as the type it was asked with, where that is known."""
+def as_asked(pending: Mapping[str, Interrupt]) -> dict[str, Interrupt]:
+    """Return questions with their payloads as the types they were asked with, where known."""
+    return {key: _with_payload(question) for key, question in pending.items()}
+
+
+def _with_payload(question: Interrupt) -> Interrupt:
     payload = question.payload
     kind: Any = cast("Any", payload).get("kind") if isinstance(payload, dict) else None
     read = PAYLOADS.get(kind) if isinstance(kind, str) else None
@@ -223,7 +231,7 @@ def interrupt(
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class Submitted:
     """An answer as it was given, with its question, for an asker that judges it itself."""
 
     question: Interrupt
@@ -250,7 +258,7 @@ def ask(
     response_schema: Any,
     tool_call_id: str | None,
     same: Callable[[Any], bool],
-) -> Reply:
+) -> Submitted:
     """Ask about something that must not change between question and answer.
 
     Parameters
@@ -269,7 +277,7 @@ def ask(
     shown = frame.shown.get(question.key)
     if question.key in frame.answers and (shown is None or not same(shown.payload)):
         frame.forget(question.key)
-    return Reply(question, answer_to(frame, question, None), frame)
+    return Submitted(question, answer_to(frame, question, None), frame)
 
 
 def _running_frame() -> Frame:

@@ -142,8 +142,8 @@ class Position:
         return tuple(f"{task.node}/{path}" for path in place.next)
 
     @property
-    def held(self) -> Literal["before", "after"] | None:
-        """On which side of a breakpoint a sub-graph of these tasks stands, if one does."""
+    def held(self) -> Literal["before", "after", "until"] | None:
+        """Why a sub-graph of these tasks stands without asking anything, if one does."""
         places = (self.children.get(task.task_id) for task in self.unfinished)
         return next((place.paused for place in places if place and place.paused), None)
 
@@ -315,12 +315,12 @@ def _reported(
                 failed={**position.failed, task_id: event}, children=_placed(position, event)
             )
         case TaskInterrupted(interrupts=interrupts, cache=cache, answers=hooked, ended=keys):
-            asked = {item.key: item for item in interrupts}
+            asked = {item.key for item in interrupts}
             old = position.answered
             return moved.moved(
                 failed=failed,
                 began=paused(position.began, task_id, asked, keys),
-                pending={**position.pending, **asked},
+                pending=_waiting(position, position.pending, *interrupts),
                 answered={key: given for key, given in old.items() if key not in asked},
                 caches={**position.caches, task_id: cache},
                 hooked={**position.hooked, task_id: hooked},
@@ -346,6 +346,24 @@ def _begun(position: Position, task_id: str, key: str | None) -> Position:
     )
 
 
+def _waiting(
+    position: Position, pending: Mapping[str, Interrupt], *asked: Interrupt
+) -> Mapping[str, Interrupt]:
+    """Return what waits after a task asked: in the order of the tasks, whoever asked first."""
+    first = {item.key: item for item in asked}
+    if not (first and pending):
+        return first or pending
+    asker, last = asked[0].task_id, list(pending.values())[-1].task_id
+    for task in position.tasks:  # mostly they ask in their order: then nothing is sorted
+        if task.task_id == asker:
+            break
+        if task.task_id == last:
+            return {**pending, **first}
+    places = {task.task_id: at for at, task in enumerate(position.tasks)}
+    rest = {key: item for key, item in pending.items() if key not in first}
+    return dict(sorted({**first, **rest}.items(), key=lambda item: places[item[1].task_id]))
+
+
 def _placed(position: Position, event: TaskFailed | TaskInterrupted) -> Mapping[str, ChildPlace]:
     if event.child is None:
         return position.children
@@ -367,13 +385,11 @@ def _asked(position: Position, event: AnswersGiven | AnswerRefused) -> Position:
                     event.branch_id,
                 )
         case AnswerRefused(key=key, problems=problems):
-            again = {
-                "asked": event.sequence,
-                "created_at": event.created_at,
-                "problems": problems,
-            }
-            pending[key] = answered.pop(key).interrupt.model_copy(update=again)
-            began = paused(began, pending[key].task_id, (key,))
+            asked = {"asked": event.sequence, "created_at": event.created_at}
+            again = {**asked, "problems": problems}
+            question = answered.pop(key).interrupt.model_copy(update=again)
+            pending = dict(_waiting(position, pending, question))
+            began = paused(began, question.task_id, (key,))
     return position.moved(
         sequence=event.sequence, pending=pending, answered=answered, began=began, paused=None
     )

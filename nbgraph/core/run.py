@@ -9,8 +9,8 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4
 
-from nbgraph.core.calls import Calls
-from nbgraph.core.context import Home, Port
+from nbgraph.core.calls import RunInfo
+from nbgraph.core.context import Home, Parent, Port, runs_on
 from nbgraph.core.endings import Limits
 from nbgraph.core.endings import echoed as _echoed
 from nbgraph.core.endings import failed as _failed
@@ -27,6 +27,7 @@ from nbgraph.core.events import (
     TaskStarted,
     made,
 )
+from nbgraph.core.executor import THREADS, Batch, Executor, parts
 from nbgraph.core.facts import Facts, Recording
 from nbgraph.core.inbox import Inbox
 from nbgraph.core.log import Draft, Log
@@ -35,7 +36,7 @@ from nbgraph.core.position import Position, merged_state
 from nbgraph.core.requests import Stop
 from nbgraph.core.run_hooks import RunHooks, graph_context
 from nbgraph.core.superstep import breaks_when, check_conflicts, next_tasks
-from nbgraph.core.task import Outcome, TaskCall, run_task
+from nbgraph.core.task import Outcome
 from nbgraph.errors import GraphExecutionError, GraphTimeoutError, RunLimitExceededError
 
 if TYPE_CHECKING:
@@ -58,13 +59,17 @@ class Superstepper:
         given: Any,
         *,
         stream_modes: frozenset[str] = frozenset(),
+        executor: Executor = THREADS,
+        parent: Parent | None = None,
     ) -> None:
         self.run_id = uuid4().hex
         self.steps = 0
         self._graph = graph
         self._log = log
         self._limits = limits
-        self._calls = Calls(graph, log, self.run_id, given, stream_modes)
+        self._executor = executor
+        root_run_id, asker = (parent.root_run_id, parent.asker) if parent else (self.run_id, None)
+        self._info = RunInfo(graph, log, self.run_id, root_run_id, given, stream_modes, asker)
         self._inbox: Inbox[_Item] = Inbox()
         self._over = False
         self._pausing = False
@@ -73,7 +78,7 @@ class Superstepper:
         self._hooks = RunHooks(graph.middleware, self._graph_seen)
         self._spent = 0.0
         self._facts = Facts(self._inbox.put_nowait)
-        self._jobs: dict[str, asyncio.Task[None]] = {}
+        self._jobs: list[asyncio.Task[None]] = []
         self._waiting: set[str] = set()
         self._outlet: Port | None = None
 
@@ -106,7 +111,6 @@ class Superstepper:
 
     async def _announced(self, happened: Sequence[Event]) -> Sequence[Event]:
         """Let middleware see that a run begins; what it raises ends a run that is not over."""
-        self._resuming = not any(isinstance(event, RunStarted) for event in happened)
         error = await self._hooks.begin()
         if error is None:
             return happened
@@ -115,7 +119,7 @@ class Superstepper:
         return [*happened, *await self._commit(self._log.draft([_failed(error)]))]
 
     def _graph_seen(self) -> GraphMiddlewareContext:
-        return graph_context(self._graph, self._log, self.run_id, resuming=self._resuming)
+        return graph_context(self._info, resuming=self._resuming)
 
     async def _end(self) -> None:
         """Cancel what still runs, and let go of workers that wait for a record."""
@@ -125,7 +129,7 @@ class Superstepper:
         await self._cancel()
 
     async def _cancel(self) -> None:
-        running = [job for job in self._jobs.values() if not job.done()]
+        running = [job for job in self._jobs if not job.done()]
         for job in running:
             job.cancel()
         if running:
@@ -133,6 +137,7 @@ class Superstepper:
 
     async def _begin(self, opening: Sequence[Event]) -> Sequence[Event]:
         """Record the opening together with what follows from it without running anything."""
+        self._resuming = not any(isinstance(event, RunStarted) for event in opening)
         draft = self._log.draft(opening)
         if draft.position.runnable:
             self._check_before(draft)
@@ -148,30 +153,24 @@ class Superstepper:
         return events
 
     def _started(self) -> Sequence[LiveEvent]:
-        """Start the tasks of a superstep, each as an asyncio task of its own.
-
-        A lone one too: run within the run's own task it would save 5 us, but what a node does to
-        its task it would then do to the caller's. Before Python 3.13, for one, a TaskGroup with a
-        child that fails leaves its task marked as cancelled, and the caller's `asyncio.timeout`
-        would take that for a cancellation from outside. Nor does a sync node ever run on a loop:
-        each is somebody's, the kernel's or the one that all sync calls share.
-        """
+        """Start the tasks of a superstep."""
         tasks = self._log.position.runnable
         port = self._outlet = self._outlet or self._port(asyncio.get_running_loop())
-        self._jobs = {
-            call.task.task_id: asyncio.create_task(self._job(call))
-            for call in self._calls.of(tasks, port, self.steps)
-        }
-        self._waiting = set(self._jobs)
+        calls = list(self._info.calls(tasks, port, self.steps))
+        self._waiting = {task.task_id for task in tasks}
+        self._jobs = []
+        batch = Batch(self._info, self.steps, calls, self._inbox.put_nowait)
+        for executor, part in parts(batch, self._executor):
+            self._jobs += executor.start(part)
         now = time.time()
         return [TaskStarted(task.task_id, task.node, now) for task in tasks]
 
-    async def _job(self, call: TaskCall) -> None:
-        self._inbox.put_nowait(await run_task(call))
-
     def _port(self, loop: asyncio.AbstractEventLoop) -> Port:
         def say(event: TaskEmitted) -> None:
-            loop.call_soon_threadsafe(self._inbox.put_nowait, event)
+            if runs_on(loop):  # at once: else it would come after the task's outcome
+                self._inbox.put_nowait(event)
+            else:
+                loop.call_soon_threadsafe(self._inbox.put_nowait, event)
 
         return Port(loop=loop, say=say, record=self._facts.record, home=self._home)
 
@@ -187,6 +186,8 @@ class Superstepper:
             before=before,
             after=after,
             tell=self._inbox.put_nowait,
+            executor=self._executor,
+            until=self._limits.until,
         )
 
     async def _advance(self) -> Sequence[Event | LiveEvent]:
@@ -202,8 +203,9 @@ class Superstepper:
         stops = False
         for item in items:
             match item:
-                case Outcome():
+                case Outcome(said=said):
                     outcomes.append(item)
+                    live.extend(said)
                 case Stop(gently=gently):
                     stops, self._pausing = stops or not gently, True
                 case Recording():
@@ -244,14 +246,14 @@ class Superstepper:
         """
         # A run's own failure, which has no task, comes after what tasks report.
         ordered = sorted(outcomes, key=_is_of_run) if len(outcomes) > 1 else outcomes
-        before = [item.fact for item in facts]
-        draft = self._log.draft([*before, *(item.event for item in ordered)])
+        told = [item.fact for item in facts]
+        draft = self._log.draft([*told, *(event for item in ordered for event in item.events)])
         failed = {item.task_id: item for item in outcomes if item.exception is not None}
         if "" in failed:
             return draft
         if failed:
-            first = next(task.task_id for task in draft.position.tasks if task.task_id in failed)
-            draft.add(_echoed(failed[first]))
+            order = [task.task_id for task in draft.position.tasks if task.task_id in failed]
+            draft.add(_echoed(*(failed[task_id] for task_id in order)))
         elif stops:
             draft.add(RunStopped())
         elif not self._waiting:
@@ -353,7 +355,7 @@ class Superstepper:
             return "before"
         if not here and breaks_when(limits.break_when, self._graph.schema, draft.position):
             return "before"
-        if self.steps and limits.until in nodes:
+        if limits.until in nodes and (self.steps or not self._resuming):
             return "until"
         if limits.steps is not None and self.steps >= limits.steps:
             return "step"

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from nbgraph.core.events import Event, LiveEvent, RunFailed, RunFinished, RunPaused
+from nbgraph.core.interrupts import as_asked
 from nbgraph.core.middleware import (
     GraphMiddlewareContext,
     Hook,
@@ -18,21 +19,21 @@ from nbgraph.core.middleware import (
 from nbgraph.core.position import Position
 
 if TYPE_CHECKING:
-    from nbgraph.core.graph import Graph
-    from nbgraph.core.log import Log
+    from nbgraph.core.calls import RunInfo
 
 __all__ = ["RunHooks", "graph_context"]
 
 
-def graph_context(graph: Graph, log: Log, run_id: str, *, resuming: bool) -> GraphMiddlewareContext:
-    """Return what graph hooks are given where a log stands."""
+def graph_context(info: RunInfo, *, resuming: bool) -> GraphMiddlewareContext:
+    """Return what graph hooks are given where a run's log stands."""
+    graph, log = info.graph, info.log
     return GraphMiddlewareContext(
         graph_name=graph.name,
         state=graph.schema.view(log.position.state),
-        run_id=run_id,
+        run_id=info.run_id,
         thread_id=log.thread_id,
         branch_id=log.branch_id,
-        root_run_id=run_id,
+        root_run_id=info.root_run_id,
         resuming=resuming,
     )
 
@@ -123,7 +124,7 @@ def _outcome(last: Event | LiveEvent, position: Position) -> RunOutcome:
         case RunFinished():
             return RunOutcome("completed")
         case RunPaused():
-            return RunOutcome("paused", interrupts=dict(position.pending))
+            return RunOutcome("paused", interrupts=as_asked(position.pending))
         case RunFailed():
             return RunOutcome("failed", error=last.exception)
         case _:

@@ -78,7 +78,14 @@ class StateSchema:
         return self._views is not None
 
     def _read_typed_dict(self, state_type: Any) -> None:
-        for name, hint in typing.get_type_hints(state_type, include_extras=True).items():
+        try:
+            hints = typing.get_type_hints(state_type, include_extras=True)
+        except NameError as error:
+            raise GraphConfigError(
+                f"A field of {state_type.__qualname__} has a type that is not found: {error}; "
+                "define both at the top of a module or cell"
+            ) from error
+        for name, hint in hints.items():
             bare = hint
             while get_origin(bare) in (typing.Required, typing.NotRequired):
                 bare = get_args(bare)[0]

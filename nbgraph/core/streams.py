@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Generator, Mapping
-from contextlib import aclosing
+from contextlib import aclosing, asynccontextmanager
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from pydantic import BaseModel
@@ -21,13 +21,34 @@ from nbgraph.core.streaming import (
     checked_modes,
     filter_of,
 )
+from nbgraph.errors import RedefinedGraphError, ResumeError, UnknownThreadError
 
 if TYPE_CHECKING:
     from nbgraph.core.thread import Thread
 
-__all__ = ["GraphStreams"]
+__all__ = ["GraphStreams", "followed"]
 
 Input = Mapping[str, Any] | BaseModel | None
+
+
+@asynccontextmanager
+async def followed(
+    thread: Thread, stream: AsyncGenerator[Event | LiveEvent, None]
+) -> AsyncGenerator[AsyncGenerator[Event | LiveEvent, None], None]:
+    """Follow what a call of a thread yields, and close it at the end.
+
+    Raises
+    ------
+    UnknownThreadError
+        In the place of a `ResumeError`, where the call does not fit because there is no thread.
+    """
+    try:
+        async with aclosing(stream) as happening:
+            yield happening
+    except ResumeError as error:
+        if thread.known.sequence or isinstance(error, RedefinedGraphError):
+            raise
+        raise UnknownThreadError(thread.thread_id, thread.branch_id) from error
 
 
 class GraphStreams:
@@ -127,7 +148,7 @@ class GraphStreams:
     ) -> AsyncGenerator[Any, None]:
         thread, stream = self._called(call, modes or frozenset())
         wanted: StreamFilter | None = None
-        async with aclosing(stream if lockstep else ahead(stream)) as happening:
+        async with followed(thread, stream if lockstep else ahead(stream)) as happening:
             async for event in happening:
                 if modes is None:
                     yield event

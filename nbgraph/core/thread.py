@@ -9,9 +9,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from nbgraph.core.context import NOT_PROVIDED
+from nbgraph.core.context import NOT_PROVIDED, Parent
 from nbgraph.core.driver import Capability, Shape
-from nbgraph.core.events import Event, Forked, LiveEvent, StateEdited
+from nbgraph.core.events import ChildEvent, Event, Forked, LiveEvent, StateEdited
+from nbgraph.core.executor import THREADS, Executor
+from nbgraph.core.inside import events_inside
 from nbgraph.core.log import Draft, Log
 from nbgraph.core.opening import check_unanswered, login_name, opening
 from nbgraph.core.position import Position
@@ -50,6 +52,7 @@ _CAN: Mapping[Capability, str | None] = {
     "edit": None,
     "skip": None,
     "breakpoints": None,
+    "break_when": None,
     "fork": None,
 }
 
@@ -69,8 +72,10 @@ class Thread:
         What nodes find as `ctx.context`. It is never stored.
     stream_modes : frozenset of str
         What nodes find as `ctx.stream_modes`.
-    root : str, optional
-        For the thread of a sub-graph, the thread it is hidden under and deleted with.
+    executor : Executor, optional
+        Where tasks run, instead of the graph's own.
+    parent : Parent, optional
+        For the thread of a sub-graph, what it belongs to.
     """
 
     engine = "nbgraph"
@@ -85,7 +90,8 @@ class Thread:
         *,
         context: Any = NOT_PROVIDED,
         stream_modes: frozenset[str] = frozenset(),
-        root: str | None = None,
+        executor: Executor | None = None,
+        parent: Parent | None = None,
     ) -> None:
         self.graph = graph
         self.store = store
@@ -93,6 +99,8 @@ class Thread:
         self.branch_id = branch_id
         self._context = context
         self._stream_modes = stream_modes
+        self._executor = executor or graph.executor or THREADS
+        self._parent = parent
         self._log = Log(
             graph=graph.name,
             folding=graph.schema,
@@ -100,7 +108,7 @@ class Thread:
             thread_id=thread_id,
             branch_id=branch_id,
             migration=graph.migration,
-            root=root,
+            root=None if parent is None else parent.root,
         )
         self._running: Superstepper | None = None
         self._last: Superstepper | None = None
@@ -178,11 +186,13 @@ class Thread:
         *,
         breakpoints: SetBreakpoints | None = None,
         break_when: Callable[[Any], bool] | None = None,
+        until: str | None = None,
     ) -> AsyncGenerator[Event | LiveEvent, None]:
         """Carry out a request; iterate to see what happens.
 
         `breakpoints` are set together with what a run begins with, or not at all. `break_when`
-        holds for this request, instead of the graph's.
+        holds for this request, instead of the graph's. `until` ends the run where that node is
+        next, as `Continue` says it.
 
         Raises
         ------
@@ -194,7 +204,13 @@ class Thread:
         match request:
             case Start() | Resume() | Continue():
                 # itself: each layer costs every event
-                return self._run(request, breakpoints, break_when or self.graph.break_when)
+                limits = Limits(
+                    self.graph.max_steps,
+                    until=until,
+                    timeout=self.graph.timeout,
+                    break_when=break_when or self.graph.break_when,
+                )
+                return self._run(request, breakpoints, limits)
             case _:
                 return self._carried_out(request)
 
@@ -216,15 +232,20 @@ class Thread:
         self,
         request: Start | Resume | Continue,
         breakpoints: SetBreakpoints | None,
-        break_when: Callable[[Any], bool] | None,
+        limits: Limits,
     ) -> AsyncGenerator[Event | LiveEvent, None]:
         self._check_idle()
-        limits = Limits(self.graph.max_steps, timeout=self.graph.timeout)
         if isinstance(request, Continue):
-            limits = Limits(limits.max_steps, request.steps, request.until, limits.timeout)
-        limits = replace(limits, break_when=break_when)
+            until = limits.until or request.until
+            limits = replace(limits, steps=request.steps, until=until)
         self._last = self._running = Superstepper(
-            self.graph, self._log, limits, self._context, stream_modes=self._stream_modes
+            self.graph,
+            self._log,
+            limits,
+            self._context,
+            stream_modes=self._stream_modes,
+            executor=self._executor,
+            parent=self._parent,
         )
         try:
             first = await self._opening(request)
@@ -299,6 +320,12 @@ class Thread:
         await self.store.fork(branch, draft.events, summary=summary)
         return draft.events
 
+    async def inside(self, event: Event) -> Sequence[ChildEvent]:
+        """Return what happened in the sub-graphs that an event of this branch tells of."""
+        if self.store is None:
+            return ()
+        return await events_inside(self.store, self.graph.structure, self.thread_id, event)
+
     async def branches(self) -> tuple[str, ...]:
         """Return the thread's branches, `"main"` first, then oldest first."""
         if self.store is None:
@@ -318,7 +345,8 @@ class Thread:
             branch_id,
             context=self._context,
             stream_modes=self._stream_modes,
-            root=self._log.root,
+            executor=self._executor,
+            parent=self._parent,
         )
 
     async def close(self) -> None:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import re
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
 from nbgraph import (
+    FuturesExecutor,
     Graph,
     GraphInterrupt,
     InMemoryStateStore,
     Resume,
+    ScriptedChat,
     SQLiteStateStore,
+    build_react_agent,
     interrupt,
     tool,
 )
@@ -21,7 +25,7 @@ from nbgraph.agents.decisions import approval_id, decided, escaped
 from nbgraph.chat import ToolMessage
 from nbgraph.core.answers import problems_of
 from nbgraph.core.events import AnswerRefused
-from nbgraph.errors import GraphConfigError, AlreadyAnsweredError
+from nbgraph.errors import AlreadyAnsweredError, GraphConfigError, GraphExecutionError
 from nbgraph.middleware import (
     InterruptRule,
     Middleware,
@@ -503,8 +507,6 @@ def test_a_hook_that_changes_approved_arguments_is_an_error_and_nothing_runs() -
         def before_tool(self, ctx: ToolMiddlewareContext) -> Replacement:
             return ctx.replace({**ctx.value, "amount": 2 * ctx.value["amount"]})
 
-    from nbgraph import ScriptedChat, build_react_agent
-
     desk = Desk()
     graph = build_react_agent(
         ScriptedChat([asks(REFUND)], default="Done."),
@@ -527,8 +529,6 @@ def test_what_a_tool_does_to_its_arguments_is_not_what_is_recorded() -> None:
         """Add a name."""
         names.append("more")
         return len(names)
-
-    from nbgraph import ScriptedChat, build_react_agent
 
     graph = build_react_agent(
         ScriptedChat([asks(call("fill", names=["one"]))], default="Done."), tools=[fill]
@@ -570,8 +570,6 @@ def test_a_question_inside_a_tool_carries_the_call_and_approval_comes_first() ->
         sent.append(f"{to} {how} {why}")
         return how
 
-    from nbgraph import ScriptedChat, build_react_agent
-
     graph = build_react_agent(
         ScriptedChat([asks(call("send", "a", to="A"), call("send", "b", to="B"))], default="."),
         tools=[send],
@@ -600,10 +598,8 @@ def test_an_except_in_a_tool_does_not_swallow_its_question() -> None:
         """Ask, carefully."""
         try:
             return interrupt(id="q")
-        except Exception:
+        except Exception:  # noqa: BLE001 - what is tested
             return "swallowed"
-
-    from nbgraph import ScriptedChat, build_react_agent
 
     graph = build_react_agent(
         ScriptedChat([asks(call("careful"))], default="."),
@@ -619,3 +615,59 @@ def test_a_decision_is_read_the_same_wherever_it_comes_from() -> None:
     assert decided(True).action == "approve"
     assert decided(False).action == "deny"
     assert decided(1).action == "deny"
+
+
+@pytest.mark.parametrize("idempotent", [True, False])
+def test_an_approved_call_runs_elsewhere_only_if_it_may_run_twice(*, idempotent: bool) -> None:
+    ran: list[str] = []
+
+    @tool(idempotent=idempotent)
+    def mark(name: str) -> str:
+        """Mark."""
+        ran.append(name)
+        return name
+
+    graph = build_react_agent(
+        ScriptedChat([asks(call("mark", name="A"))], default="."),
+        tools=[mark],
+        middleware=[ToolInterruptMiddleware(rules=[InterruptRule(tool="*")])],
+        state_store=InMemoryStateStore(),
+    )
+    with ThreadPoolExecutor(2) as pool:
+        elsewhere = FuturesExecutor(pool)
+        graph.invoke(MESSAGE, thread_id="t", executor=elsewhere)
+        if idempotent:
+            graph.invoke(None, thread_id="t", resume=Resume(True), executor=elsewhere)
+        else:
+            with pytest.raises(GraphExecutionError, match="effect that happens once"):
+                graph.invoke(None, thread_id="t", resume=Resume(True), executor=elsewhere)
+    assert ran == (["A"] if idempotent else [])
+
+
+def test_the_payload_is_the_same_type_wherever_a_call_tells_of_the_question() -> None:
+    seen: list[Any] = []
+
+    class Ends(Middleware):
+        def on_run_end(self, ctx: Any, outcome: Any) -> None:
+            seen.extend(outcome.interrupts.values())
+
+    graph = agent(Desk(), [asks(REFUND)], BIG, middleware=[Ends()])
+    (last,) = list(graph.stream(MESSAGE, stream_mode=[], thread_id="t"))
+    seen.extend(last.data.interrupts.values())
+    seen.extend(graph.sync.pending("t").values())
+    assert [type(question.payload) for question in seen] == [ToolInterrupt] * 3
+
+
+def test_a_payload_of_yours_that_calls_itself_an_approval_stays_as_it_is() -> None:
+    @tool
+    def ask() -> str:
+        """Ask."""
+        return interrupt({"kind": "tool_interrupt"}, id="q")
+
+    graph = build_react_agent(
+        ScriptedChat([asks(call("ask"))], default="."),
+        tools=[ask],
+        state_store=InMemoryStateStore(),
+    )
+    paused = graph.invoke(MESSAGE, thread_id="t")
+    assert paused.interrupts["act:c1/q"].payload == {"kind": "tool_interrupt"}

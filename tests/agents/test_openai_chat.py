@@ -181,9 +181,9 @@ BOTH = pytest.mark.parametrize("ask", [completed, streamed], ids=["complete", "s
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 422, 429, 500, 503])
 def test_a_status_of_failure_is_an_error_that_keeps_it(ask: Any, status: int) -> None:
     body = {"error": {"message": "not now", "type": "x", "code": None, "param": None}}
-    with serving(Answer(body, status=status)) as server:
-        with pytest.raises(ModelProviderError, match="not now") as raised:
-            ask(server)
+    refused = pytest.raises(ModelProviderError, match="not now")
+    with serving(Answer(body, status=status)) as server, refused as raised:
+        ask(server)
     assert raised.value.status == status
     assert SECRET not in str(raised.value)
 
@@ -192,9 +192,9 @@ def test_a_status_of_failure_is_an_error_that_keeps_it(ask: Any, status: int) ->
 def test_a_redirect_is_not_followed_with_the_key_in_hand(ask: Any) -> None:
     with serving() as other:
         headers = {"Location": f"{other.url}/chat/completions"}
-        with serving(Answer({}, status=307, headers=headers)) as server:
-            with pytest.raises(ModelProviderError) as raised:
-                ask(server)
+        moved = Answer({}, status=307, headers=headers)
+        with serving(moved) as server, pytest.raises(ModelProviderError) as raised:
+            ask(server)
     assert raised.value.status == 307
     assert other.requests == []
 
@@ -210,9 +210,9 @@ def test_a_refusal_for_the_moment_is_repeated(ask: Any) -> None:
 
 @BOTH
 def test_a_server_that_says_nothing_is_a_timeout(ask: Any) -> None:
-    with serving(Answer(silent=True)) as server:
-        with pytest.raises(ModelTimeoutError, match="in time"):
-            ask(server, timeout=0.05)
+    late = pytest.raises(ModelTimeoutError, match="in time")
+    with serving(Answer(silent=True)) as server, late:
+        ask(server, timeout=0.05)
 
 
 @BOTH
@@ -242,6 +242,9 @@ def test_an_answer_that_cannot_be_read_is_an_error(answer: Answer) -> None:
         completed(server)
 
 
+NAMELESS = {"index": 0, "function": {"arguments": "{}"}}
+
+
 @pytest.mark.parametrize(
     "answer",
     [
@@ -266,9 +269,8 @@ def test_a_stream_that_breaks_off_is_an_error(answer: Answer) -> None:
 
 def test_without_a_key_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    with serving(message("Hi")) as server:
-        with pytest.raises(ModelProviderError):
-            completed(server, api_key=None)
+    with serving(message("Hi")) as server, pytest.raises(ModelProviderError):
+        completed(server, api_key=None)
     assert server.requests == []
 
 

@@ -157,7 +157,7 @@ def test_a_default_may_be_a_field_with_its_own_rules() -> None:
     @tool
     def pay(
         amount: float = ModelField(gt=0, description="How much."),
-        names: list[str] = ModelField(default_factory=list, max_length=1),
+        names: list[str] = ModelField(default_factory=list, max_length=1),  # noqa: B008 - tested
     ) -> float:
         """Pay.
 
@@ -235,7 +235,7 @@ def test_a_docstring_without_parameters_describes_none(text: str) -> None:
 
 def test_a_name_that_comes_later_is_resolved_when_it_is_there() -> None:
     @tool
-    def visit(place: Later) -> str:
+    def visit(place: Later) -> str:  # noqa: F821 - what is tested
         """Visit a place."""
         return place.name
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
@@ -27,8 +28,9 @@ from nbgraph.core.store import BranchSummary
 from nbgraph.core.thread import Thread
 from tests.core.programs import Program, Stamp, World, answer_to, build, programs
 
+_NIGHTLY = bool(os.environ.get("NBGRAPH_NIGHTLY"))
 _SETTINGS = settings(
-    max_examples=25,
+    max_examples=80 if _NIGHTLY else 25,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
@@ -106,8 +108,11 @@ class _Journal(InMemoryStateStore):
 
 
 def _places(count: int) -> range:
-    """Return the events to cut at: all of them, or every few where sub-graphs made many."""
-    stride = 1 if count < 40 else count // 12
+    """Return the events to cut at: all of them, or every few where sub-graphs made many.
+
+    All of them at night, however many there are.
+    """
+    stride = 1 if count < 40 or _NIGHTLY else count // 12
     return range(1 + count % stride, count + 1, stride)
 
 
