@@ -7,7 +7,9 @@ from typing import Any
 
 import ipywidgets
 
+from nbgraph.agents.decisions import ToolInterrupt
 from nbgraph.core.events import Interrupt
+from nbgraph.core.json_values import Json
 from nbgraph.errors import ResumeError, StateStoreError
 from nbgraph.notebook.allowed import Allowed
 from nbgraph.notebook.card_place import Place
@@ -48,6 +50,7 @@ class Questions:
         self._session, self._keys, self._say = session, keys, say
         self._shown: dict[Asking, Form | ToolCard] = {}
         self._places: dict[ToolCard, Asking] = {}
+        self._decisions: dict[str, tuple[ToolInterrupt, dict[str, Json]]] = {}
         self._calls = Calls(self._decided)
         self._left: frozenset[ToolCard] = frozenset()
         self.allowed = Allowed()
@@ -63,11 +66,12 @@ class Questions:
         gone = {place: self._shown.pop(place) for place in set(self._shown) - set(wanted)}
         for place, question in wanted.items():
             if place not in self._shown:
-                self._shown[place] = self._made(place, question, gone)
+                self._shown[place] = self._made(place, question)
         ordered = [self._shown[place] for place in wanted]
         cards = [each for each in ordered if isinstance(each, ToolCard)]
         self._calls.put(cards)
         for old in gone.values():
+            self._places.pop(old, None)  # pyright: ignore[reportArgumentType] - forms are none
             old.close()
         if not snapshot.running:
             self._approve_allowed(cards)
@@ -87,20 +91,9 @@ class Questions:
         for form in self._shown.values():
             form.tick()
 
-    def _made(
-        self, place: Asking, question: Interrupt, gone: Mapping[Asking, Form | ToolCard]
-    ) -> Form | ToolCard:
+    def _made(self, place: Asking, question: Interrupt) -> Form | ToolCard:
         if asked_call(question) is not None:
-            card = ToolCard(
-                question, _place=Place(self._keys, self._session.thread_id, self._allow)
-            )
-            card.on_submit(lambda answer: self._decided({card: answer}))
-            self._places[card] = place
-            before = (old for (key, _), old in gone.items() if key == question.key)
-            for old in before:
-                if isinstance(old, ToolCard):
-                    card.carry(old)
-            return card
+            return self._card(place, question)
         return Form.for_interrupt(
             question,
             lambda answer: self._answered({place: answer}),
@@ -108,10 +101,20 @@ class Questions:
             keys=self._keys,
         )
 
+    def _card(self, place: Asking, question: Interrupt) -> ToolCard:
+        card = ToolCard(question, _place=Place(self._keys, self._session.thread_id, self._allow))
+        card.on_submit(lambda answer: self._decided({card: answer}))
+        self._places[card] = place
+        decided = self._decisions.get(question.key)
+        if decided is not None and question.problems:
+            card.carry(*decided)
+        return card
+
     # --- answers ------------------------------------------------------------------------------
 
     def _decided(self, decisions: Mapping[ToolCard, Any]) -> None:
         self._left = frozenset(decisions)
+        self._decisions |= {card.interrupt.key: (card.call, card.arguments) for card in decisions}
         self._answered({self._places[card]: answer for card, answer in decisions.items()})
 
     def _answered(self, answers: Mapping[Asking, Any]) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import ipywidgets
 
+from nbgraph.agents.decisions import ToolInterrupt
 from nbgraph.core.answers import UNSET, Unset, judge
 from nbgraph.core.events import Interrupt
 from nbgraph.core.json_values import Json, is_object, to_json
@@ -317,10 +318,10 @@ class ToolCard(ipywidgets.VBox):
         if self._made:
             self._show()
 
-    def carry(self, old: ToolCard) -> None:
-        """Take over what a person did on an older card of the same call."""
-        if old.call == self.call and old.is_edited:
-            self._face.arguments.fill(old.arguments)
+    def carry(self, call: ToolInterrupt, arguments: dict[str, Json]) -> None:
+        """Take over the edits of an older card of the same call, with what is wrong with them."""
+        if call == self.call and arguments != call.arguments:
+            self._face.arguments.fill(arguments)
             self._tell(self.interrupt.problems or {})
 
     # --- changes ------------------------------------------------------------------------------

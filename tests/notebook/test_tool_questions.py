@@ -140,6 +140,10 @@ def test_several_calls_are_one_bar_and_are_sent_together():
     assert panel.session.settle().status == "completed"
     assert sorted(agent.ran) == [("look_up", "A-1042"), ("send_refund", ("A-1042", 120.0, False))]
     assert sum(event.type == "answers_given" for event in panel.session.history()) == 1
+    assert panel.forms == {}
+    records = [read_in(each) for each in named(panel, "nbgraph-record")]
+    said = [each.split(" by ")[0] for each in records]
+    assert said == ["look_up approved", "send_refund approved with 1 edit", "send_refund denied"]
 
 
 def test_by_code_all_are_sent_when_the_last_is_decided():
