@@ -10,7 +10,8 @@ import ipywidgets
 from nbgraph.agents.decisions import ToolInterrupt
 from nbgraph.core.events import Interrupt
 from nbgraph.core.json_values import Json
-from nbgraph.errors import ResumeError, StateStoreError
+from nbgraph.core.loop import on_loop_thread
+from nbgraph.errors import NbgraphError, ResumeError, StateStoreError
 from nbgraph.notebook.allowed import Allowed
 from nbgraph.notebook.card_place import Place
 from nbgraph.notebook.deck import Calls
@@ -49,7 +50,6 @@ class Questions:
     def __init__(self, session: Session, keys: Keys, say: Callable[[str], object]) -> None:
         self._session, self._keys, self._say = session, keys, say
         self._shown: dict[Asking, Form | ToolCard] = {}
-        self._places: dict[ToolCard, Asking] = {}
         self._decisions: dict[str, tuple[ToolInterrupt, dict[str, Json]]] = {}
         self._calls = Calls(self._decided)
         self._left: frozenset[ToolCard] = frozenset()
@@ -62,7 +62,7 @@ class Questions:
 
     def show(self, snapshot: Snapshot) -> list[ipywidgets.Widget]:
         """Return what stands on the page for the questions that wait."""
-        wanted = {(key, item.asked): item for key, item in snapshot.pending.items()}
+        wanted = {_asking(item): item for item in snapshot.pending.values()}
         gone = {place: self._shown.pop(place) for place in set(self._shown) - set(wanted)}
         for place, question in wanted.items():
             if place not in self._shown:
@@ -71,9 +71,8 @@ class Questions:
         cards = [each for each in ordered if isinstance(each, ToolCard)]
         self._calls.put(cards)
         for old in gone.values():
-            self._places.pop(old, None)  # pyright: ignore[reportArgumentType] - forms are none
             old.close()
-        if not snapshot.running:
+        if not (snapshot.running or snapshot.error):
             self._approve_allowed(cards)
         forms: list[ipywidgets.Widget] = [each for each in ordered if isinstance(each, Form)]
         self._follow()
@@ -93,7 +92,7 @@ class Questions:
 
     def _made(self, place: Asking, question: Interrupt) -> Form | ToolCard:
         if asked_call(question) is not None:
-            return self._card(place, question)
+            return self._card(question)
         return Form.for_interrupt(
             question,
             lambda answer: self._answered({place: answer}),
@@ -101,10 +100,9 @@ class Questions:
             keys=self._keys,
         )
 
-    def _card(self, place: Asking, question: Interrupt) -> ToolCard:
+    def _card(self, question: Interrupt) -> ToolCard:
         card = ToolCard(question, _place=Place(self._keys, self._session.thread_id, self._allow))
         card.on_submit(lambda answer: self._decided({card: answer}))
-        self._places[card] = place
         decided = self._decisions.get(question.key)
         if decided is not None and question.problems:
             card.carry(*decided)
@@ -115,7 +113,7 @@ class Questions:
     def _decided(self, decisions: Mapping[ToolCard, Any]) -> None:
         self._left = frozenset(decisions)
         self._decisions |= {card.interrupt.key: (card.call, card.arguments) for card in decisions}
-        self._answered({self._places[card]: answer for card, answer in decisions.items()})
+        self._answered({_asking(card.interrupt): answer for card, answer in decisions.items()})
 
     def _answered(self, answers: Mapping[Asking, Any]) -> None:
         run = self._session.resume(
@@ -141,9 +139,25 @@ class Questions:
         card.choose_approve()
 
     def _approve_allowed(self, cards: list[ToolCard]) -> None:
-        """Decide the calls that are allowed already; they are sent when no other waits."""
-        for card in cards:
-            if not card.is_sent and card.mark == "waiting" and self.allowed.covers(card):
-                card.choose_approve()
-        if cards and all(self.allowed.covers(card) and not card.is_sent for card in cards):
+        """Decide the calls that are allowed already; they are sent where no other waits."""
+        covered = [card for card in cards if card.mark == "waiting" and self.allowed.covers(card)]
+        if not covered or not self._has_settled():
+            return
+        for card in covered:
+            card.choose_approve()
+        if len(covered) == len(cards) > 1:
             self._calls.submit()
+
+    def _has_settled(self) -> bool:
+        """Wait for the end of the run that asked, which is near; return whether it went well."""
+        if on_loop_thread():
+            return False
+        try:
+            self._session.settle()
+        except NbgraphError:
+            return False
+        return True
+
+
+def _asking(question: Interrupt) -> Asking:
+    return question.key, question.asked

@@ -218,6 +218,20 @@ def test_an_allowed_tool_is_not_asked_about_again_until_it_is_revoked():
     assert "Allowed here until the kernel stops: look_up: ask again" in shown(panel)
 
 
+def test_several_calls_of_allowed_tools_are_sent_at_once_and_others_wait():
+    agent = Agent(
+        calls(LOOK_UP),
+        calls(LOOK_UP, LOOK_UP, start=2),
+        calls(LOOK_UP, REFUND, start=4),
+    )
+    panel = allowing(agent)
+    shown(panel)
+    panel.session.settle()
+    assert len(agent.ran) == 3
+    assert segments(panel) == ["✓ 1 look_up\napproved", "◆ 2 send_refund\nnot decided yet"]
+    assert len(agent.ran) == 3
+
+
 def test_a_revoked_tool_is_asked_about_again():
     agent = Agent(calls(LOOK_UP), calls(REFUND, start=2), calls(LOOK_UP, start=3))
     panel = allowing(agent)
