@@ -78,11 +78,10 @@ class Editor:
         self._echo: ipywidgets.Label | None = None
         self._error: ipywidgets.Label | None = None
         said = tuple(each for each in (self._chip, self._help) if each is not None)
-        both = ipywidgets.HBox(said).add_class("nbgraph-row") if len(said) > 1 else None
+        both = ipywidgets.HBox(said, _dom_classes=("nbgraph-row",)) if len(said) > 1 else None
         self._below: Any = both or next(iter(said), None)
-        self.box = ipywidgets.VBox((*controls, *self._said())).add_class("nbgraph-field")
-        if field.deprecated:
-            self.box.add_class("nbgraph-deprecated")
+        classes = ("nbgraph-field", *(("nbgraph-deprecated",) if field.deprecated else ()))
+        self.box = ipywidgets.VBox((*controls, *self._said()), _dom_classes=classes)
         self._mark_default()
 
     def _said(self) -> tuple[ipywidgets.Widget, ...]:

@@ -110,7 +110,7 @@ class Panel(ipywidgets.VBox):
         self._end: tuple[Any, ipywidgets.Widget | None] = (None, None)
         self._toolbar = Toolbar(session, self._buttons(), self._switch)
         self._graph = GraphView(session.driver.shape)
-        self._questions = Questions(session, self._graph, self._toolbar.say)
+        self._questions = Questions(session, self._graph, self._toolbar.say, self._painter.lock)
         self._main = column([], "nbgraph-main")
         self._timeline = Timeline(session)
         self._log = LogView()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -40,6 +41,8 @@ class Questions:
         Moves the focus.
     say : callable
         Shows a sentence: why an answer was not recorded.
+    lock : RLock
+        Is held by whoever draws.
 
     Attributes
     ----------
@@ -47,11 +50,14 @@ class Questions:
         The tools whose calls are approved without being asked about.
     """
 
-    def __init__(self, session: Session, keys: Keys, say: Callable[[str], object]) -> None:
+    def __init__(
+        self, session: Session, keys: Keys, say: Callable[[str], object], lock: threading.RLock
+    ) -> None:
         self._session, self._keys, self._say = session, keys, say
+        self._place = Place(keys, session.thread_id, self._allow, lock)
         self._shown: dict[Asking, Form | ToolCard] = {}
         self._decisions: dict[str, tuple[ToolInterrupt, dict[str, Json]]] = {}
-        self._calls = Calls(self._decided)
+        self._calls = Calls(self._decided, lock)
         self._left: frozenset[ToolCard] = frozenset()
         self.allowed = Allowed()
 
@@ -76,7 +82,8 @@ class Questions:
             self._approve_allowed(cards)
         forms: list[ipywidgets.Widget] = [each for each in ordered if isinstance(each, Form)]
         self._follow()
-        return [*forms, *([self._calls] if cards else []), self.allowed]
+        more = [*([self._calls] if cards else []), *([self.allowed] if self.allowed.tools else [])]
+        return [*forms, *more]
 
     def _follow(self) -> None:
         """Move the focus from the cards that were decided to the next one, when it is there."""
@@ -101,7 +108,7 @@ class Questions:
         )
 
     def _card(self, question: Interrupt) -> ToolCard:
-        card = ToolCard(question, _place=Place(self._keys, self._session.thread_id, self._allow))
+        card = ToolCard(question, _place=self._place)
         card.on_submit(lambda answer: self._decided({card: answer}))
         decided = self._decisions.get(question.key)
         if decided is not None and question.problems:

@@ -67,7 +67,7 @@ class ToolCard(ipywidgets.VBox):
         self._callbacks: list[Callback] = []
         self._deck: Deck | None = None
         self._decision: Json | Unset = UNSET
-        self._lock = threading.Lock()
+        self._lock = _place.lock if _place else threading.RLock()
         self._busy = self._sent = False
         self._made: CardFace | None = None
         self._box: ipywidgets.VBox = self if _place else column([])
@@ -257,11 +257,11 @@ class ToolCard(ipywidgets.VBox):
             if self._busy or self._sent:
                 return False
             self._busy = True
-        try:
-            decided = made()
-            return decided is not None and self._decide(decided, at_once=at_once)
-        finally:
-            self._busy = False
+            try:
+                decided = made()
+                return decided is not None and self._decide(decided, at_once=at_once)
+            finally:
+                self._busy = False
 
     def _decide(self, decided: dict[str, Json], *, at_once: bool) -> bool:
         digest = {"call_hash": self.call.call_hash} if self.call.call_hash else {}
@@ -328,12 +328,13 @@ class ToolCard(ipywidgets.VBox):
 
     def _changed(self) -> None:
         """Take note of a change: what was decided about other arguments is not."""
-        was = self._outcome.changed if self._decision is not UNSET else ()
-        if not self._sent and self._decision is not UNSET and was != self._face.arguments.edits:
-            self._decision = UNSET
-        self._show()
-        if self._deck:
-            self._deck.changed()
+        with self._lock:
+            was = self._outcome.changed if self._decision is not UNSET else ()
+            if not self._sent and self._decision is not UNSET and was != self._face.arguments.edits:
+                self._decision = UNSET
+            self._show()
+            if self._deck:
+                self._deck.changed()
 
     def _tell(self, problems: Mapping[str, str]) -> None:
         """Show what somebody else found wrong with the decision."""
