@@ -38,6 +38,8 @@ _ONE_LINE = 60
 def asked_call(interrupt: Interrupt) -> ToolInterrupt | None:
     """Return the tool call a question is about; None if it is about something else."""
     payload = interrupt.payload
+    if isinstance(payload, ToolInterrupt):
+        return payload
     if not is_object(payload) or payload.get("kind") != "tool_interrupt":
         return None
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -23,11 +24,14 @@ class Place:
         Whose question it is.
     allow : callable
         Approves a card, and later calls of its tool.
+    lock : RLock
+        Is held while cards are drawn or decided: never both at once.
     """
 
     keys: Keys
     thread_id: str
     allow: Callable[[Any], object]
+    lock: threading.RLock
 
 
 class Deck(Protocol):

@@ -18,7 +18,7 @@ from nbgraph.core.json_values import Json
 from nbgraph.drawing import cut
 from nbgraph.excerpts import counts, excerpt, is_long
 from nbgraph.literals import literal
-from nbgraph.notebook.parts import classed, column, mark, row, text
+from nbgraph.notebook.parts import column, grid, mark, row, text
 from nbgraph.notebook.spans import Flow, Span, code, spans, words
 from nbgraph.tool_calls import Edit, why_asked
 
@@ -28,10 +28,10 @@ _MARK = "nbgraph-hidden-char"
 
 
 def _zone(kind: str, title: str, about: Any, content: Iterable[Any]) -> ipywidgets.GridBox:
-    said = [classed(ipywidgets.Label(title), "nbgraph-h3")]
+    said = [text(title, "nbgraph-h3")]
     heading = column([*said, about] if about is not None else said, "nbgraph-zone-name")
     inside = column(content, "nbgraph-zone-content")
-    return classed(ipywidgets.GridBox((heading, inside)), "nbgraph-zone", kind)
+    return grid([heading, inside], "nbgraph-zone", kind)
 
 
 def system_zone(call: ToolInterrupt) -> ipywidgets.GridBox:

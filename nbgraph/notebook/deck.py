@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -10,12 +11,10 @@ import ipywidgets
 from nbgraph.core.hidden import reveal
 from nbgraph.drawing import cut
 from nbgraph.errors import ResumeError
-from nbgraph.notebook.graph_view import Keys
 from nbgraph.notebook.parts import (
     button,
     classed,
     column,
-    key_class,
     mark,
     row,
     set_class,
@@ -43,10 +42,13 @@ class Calls(ipywidgets.VBox):
     ----------
     send : callable
         Is given all decisions by card, and may raise a `ResumeError`, which is shown.
+    lock : RLock
+        Is held while something is drawn or decided.
     """
 
-    def __init__(self, send: Send) -> None:
+    def __init__(self, send: Send, lock: threading.RLock) -> None:
         super().__init__()
+        self._lock = lock
         classed(self, "nbgraph-calls")
         self._give = send
         self._cards: tuple[ToolCard, ...] = ()
@@ -99,17 +101,13 @@ class Calls(ipywidgets.VBox):
     def _segment(self, at: int) -> ipywidgets.Button:
         return button("", lambda: self.select(at), "nbgraph-segment")
 
-    def focus_card(self, keys: Keys) -> None:
-        """Move the focus to the card that is shown."""
-        if self.card is not None:
-            keys.focus_on(key_class(self.card.interrupt.key))
-
     # --- what a person does -------------------------------------------------------------------
 
     def select(self, at: int) -> None:
         """Show another card."""
-        self._at = at
-        self._show()
+        with self._lock:
+            self._at = min(at, len(self._cards) - 1)
+            self._show()
 
     def decided(self, *, at_once: bool) -> bool:
         """Take note of a decision; with `at_once`, send all when none is missing."""
@@ -122,26 +120,28 @@ class Calls(ipywidgets.VBox):
 
     def submit(self) -> bool:
         """Send all decisions, if none is missing; return whether they were sent."""
-        if self._undecided() or any(card.is_sent for card in self._cards):
-            return False
-        try:
-            self._give({card: card.decision for card in self._cards})
-        except ResumeError as error:
-            self._why.value = reveal(str(error))
-            return False
-        for card in self._cards:
-            card.sent()
-        self._show()
-        return True
+        with self._lock:
+            if self._undecided() or any(card.is_sent for card in self._cards):
+                return False
+            try:
+                self._give({card: card.decision for card in self._cards})
+            except ResumeError as error:
+                self._why.value = reveal(str(error))
+                return False
+            for card in self._cards:
+                card.sent()
+            self._show()
+            return True
 
     def approve_all(self) -> bool:
         """Approve all calls of the shown one's tool that are not decided, once each was seen."""
-        if self._held_all():
-            return False
-        for card in self._alike():
-            card.choose_approve()
-        self._show()
-        return True
+        with self._lock:
+            if self._held_all():
+                return False
+            for card in self._alike():
+                card.choose_approve()
+            self._show()
+            return True
 
     def _undecided(self) -> list[ToolCard]:
         return [card for card in self._cards if card.mark == "waiting"]

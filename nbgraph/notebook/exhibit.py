@@ -8,7 +8,7 @@ import ipywidgets
 
 from nbgraph.core.hidden import Piece
 from nbgraph.excerpts import PAGE, excerpt, is_long
-from nbgraph.notebook.parts import button, classed, row, set_class, text
+from nbgraph.notebook.parts import button, row, set_class, text
 from nbgraph.notebook.routing import serve_while_busy
 from nbgraph.notebook.spans import Flow, spans
 
@@ -30,9 +30,9 @@ class Exhibit:
         self._pieces, self._tell = pieces, opened
         self.is_long = is_long(pieces)
         self._size = 0
-        self._head = Flow()
-        self.box = classed(ipywidgets.VBox((self._head,)), "nbgraph-value")
-        set_class(self.box, "nbgraph-long", on=self.is_long)
+        self._head = Flow(spans(excerpt(pieces).head))
+        classes = ("nbgraph-value", *(("nbgraph-long",) if self.is_long else ()))
+        self.box = ipywidgets.VBox((self._head,), _dom_classes=classes)
         if self.is_long:
             self._tail = Flow()
             self._count = text("", "nbgraph-small")

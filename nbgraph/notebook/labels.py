@@ -30,10 +30,9 @@ def visible(text: str) -> str:
 
 def label(text: str, *classes: str) -> ipywidgets.Label:
     """Return a label that shows `text` as it is."""
-    made = ipywidgets.Label(visible(text), style=shared(LabelStyle))
-    for name in (NO_MATH, *classes):
-        made.add_class(name)
-    return made
+    return ipywidgets.Label(
+        visible(text), style=shared(LabelStyle), _dom_classes=(NO_MATH, *classes)
+    )
 
 
 def set_text(shown: ipywidgets.Label, text: str) -> None:

@@ -103,14 +103,14 @@ class Panel(ipywidgets.VBox):
 
     def _make(self, session: Session) -> None:
         self.session = session
-        self._records: dict[int, ipywidgets.Widget] = {}
+        self._records: dict[tuple[int, str], ipywidgets.Widget] = {}
         self._start: Form | None = None
         self._again = False
         self._compared: tuple[Any, Any] | None = None
         self._end: tuple[Any, ipywidgets.Widget | None] = (None, None)
         self._toolbar = Toolbar(session, self._buttons(), self._switch)
         self._graph = GraphView(session.driver.shape)
-        self._questions = Questions(session, self._graph, self._toolbar.say)
+        self._questions = Questions(session, self._graph, self._toolbar.say, self._painter.lock)
         self._main = column([], "nbgraph-main")
         self._timeline = Timeline(session)
         self._log = LogView()
@@ -230,10 +230,11 @@ class Panel(ipywidgets.VBox):
             self._comparison.children = (state_table(other, self.session),)
 
     def _record(self, record: Answered) -> ipywidgets.Widget:
-        made = self._records.get(record.sequence)
+        place = record.sequence, record.interrupt.key
+        made = self._records.get(place)
         if made is None:
             again = self._trying(lambda: self.fork(at=record.sequence - 1))
-            made = self._records[record.sequence] = record_card(record, again)
+            made = self._records[place] = record_card(record, again)
         return made
 
     def _result(self, snapshot: Snapshot) -> ipywidgets.Widget | None:

@@ -48,12 +48,13 @@ def text(value: str, *classes: str) -> ipywidgets.Label:
 
 def mark(name: str) -> ipywidgets.Label:
     """Return the sign of a mark: its shape is drawn by the style."""
-    return classed(ipywidgets.Label("", style=shared(LabelStyle)), "nbgraph-mark", name)
+    classes = ("nbgraph-mark", name)
+    return ipywidgets.Label("", style=shared(LabelStyle), _dom_classes=classes)
 
 
 def spacer() -> ipywidgets.Label:
     """Return what pushes the rest of a row to its end."""
-    return classed(ipywidgets.Label("", **plain(LabelStyle)), "nbgraph-push")
+    return ipywidgets.Label("", **plain(LabelStyle), _dom_classes=("nbgraph-push",))
 
 
 def button(
@@ -65,25 +66,29 @@ def button(
 ) -> ipywidgets.Button:
     """Return a button that calls `pressed`; its text is ours, never data."""
     made = ipywidgets.Button(
-        description=description, icon=icon, tooltip=tooltip, style=shared(ButtonStyle)
+        description=description,
+        icon=icon,
+        tooltip=tooltip,
+        style=shared(ButtonStyle),
+        _dom_classes=classes,
     )
     made.on_click(lambda _: pressed())
-    return classed(made, *classes)
+    return made
 
 
 def row(children: Iterable[Any], *classes: str) -> ipywidgets.HBox:
     """Return children side by side."""
-    return classed(ipywidgets.HBox(tuple(children)), *classes)
+    return ipywidgets.HBox(tuple(children), _dom_classes=classes)
 
 
 def column(children: Iterable[Any], *classes: str) -> ipywidgets.VBox:
     """Return children one below the other."""
-    return classed(ipywidgets.VBox(tuple(children)), *classes)
+    return ipywidgets.VBox(tuple(children), _dom_classes=classes)
 
 
 def grid(children: Iterable[Any], *classes: str) -> ipywidgets.GridBox:
     """Return children in a grid; the class says how many columns."""
-    return classed(ipywidgets.GridBox(tuple(children)), *classes)
+    return ipywidgets.GridBox(tuple(children), _dom_classes=classes)
 
 
 def key_class(key: str) -> str:

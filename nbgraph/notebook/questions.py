@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import ipywidgets
 
+from nbgraph.core.decisions import ToolInterrupt
 from nbgraph.core.events import Interrupt
-from nbgraph.errors import ResumeError, StateStoreError
+from nbgraph.core.json_values import Json
+from nbgraph.core.loop import on_loop_thread
+from nbgraph.errors import NbgraphError, ResumeError, StateStoreError
 from nbgraph.notebook.allowed import Allowed
 from nbgraph.notebook.card_place import Place
 from nbgraph.notebook.deck import Calls
 from nbgraph.notebook.drafts import Drafts
 from nbgraph.notebook.form import Form
 from nbgraph.notebook.graph_view import Keys
+from nbgraph.notebook.parts import key_class
 from nbgraph.notebook.tool_card import ToolCard
 from nbgraph.session import Session
 from nbgraph.snapshot import Snapshot
@@ -37,6 +42,8 @@ class Questions:
         Moves the focus.
     say : callable
         Shows a sentence: why an answer was not recorded.
+    lock : RLock
+        Is held by whoever draws.
 
     Attributes
     ----------
@@ -44,13 +51,16 @@ class Questions:
         The tools whose calls are approved without being asked about.
     """
 
-    def __init__(self, session: Session, keys: Keys, say: Callable[[str], object]) -> None:
+    def __init__(
+        self, session: Session, keys: Keys, say: Callable[[str], object], lock: threading.RLock
+    ) -> None:
         self._session, self._keys, self._say = session, keys, say
         self._drafts = Drafts(session.driver)
+        self._place = Place(keys, session.thread_id, self._allow, lock)
         self._shown: dict[Asking, Form | ToolCard] = {}
-        self._places: dict[ToolCard, Asking] = {}
-        self._calls = Calls(self._decided)
-        self._follow = False
+        self._decisions: dict[str, tuple[ToolInterrupt, dict[str, Json]]] = {}
+        self._calls = Calls(self._decided, lock)
+        self._left: frozenset[ToolCard] = frozenset()
         self.allowed = Allowed()
 
     @property
@@ -60,43 +70,38 @@ class Questions:
 
     def show(self, snapshot: Snapshot) -> list[ipywidgets.Widget]:
         """Return what stands on the page for the questions that wait."""
-        wanted = {(key, item.asked): item for key, item in snapshot.pending.items()}
+        wanted = {_asking(item): item for item in snapshot.pending.values()}
         gone = {place: self._shown.pop(place) for place in set(self._shown) - set(wanted)}
         for place, question in wanted.items():
             if place not in self._shown:
-                self._shown[place] = self._made(place, question, gone)
+                self._shown[place] = self._made(place, question)
         ordered = [self._shown[place] for place in wanted]
         cards = [each for each in ordered if isinstance(each, ToolCard)]
         self._calls.put(cards)
         for old in gone.values():
             old.close()
-        if not snapshot.running:
+        if not (snapshot.running or snapshot.error):
             self._approve_allowed(cards)
         forms: list[ipywidgets.Widget] = [each for each in ordered if isinstance(each, Form)]
-        if cards and self._follow:
-            self._follow = False
-            self._calls.focus_card(self._keys)
-        return [*forms, *([self._calls] if cards else []), self.allowed]
+        self._follow()
+        more = [*([self._calls] if cards else []), *([self.allowed] if self.allowed.tools else [])]
+        return [*forms, *more]
+
+    def _follow(self) -> None:
+        """Move the focus from the cards that were decided to the next one, when it is there."""
+        card = self._calls.card
+        if card is not None and self._left and card not in self._left:
+            self._left = frozenset()
+            self._keys.focus_on(key_class(card.interrupt.key))
 
     def tick(self) -> None:
         """Say how long the questions wait."""
         for form in self._shown.values():
             form.tick()
 
-    def _made(
-        self, place: Asking, question: Interrupt, gone: Mapping[Asking, Form | ToolCard]
-    ) -> Form | ToolCard:
+    def _made(self, place: Asking, question: Interrupt) -> Form | ToolCard:
         if asked_call(question) is not None:
-            card = ToolCard(
-                question, _place=Place(self._keys, self._session.thread_id, self._allow)
-            )
-            card.on_submit(lambda answer: self._decided({card: answer}))
-            self._places[card] = place
-            before = (old for (key, _), old in gone.items() if key == question.key)
-            for old in before:
-                if isinstance(old, ToolCard):
-                    card.carry(old)
-            return card
+            return self._card(question)
         return Form.for_interrupt(
             question,
             lambda answer: self._answered({place: answer}),
@@ -105,11 +110,20 @@ class Questions:
             draft=self._drafts.place(question),
         )
 
+    def _card(self, question: Interrupt) -> ToolCard:
+        card = ToolCard(question, _place=self._place)
+        card.on_submit(lambda answer: self._decided({card: answer}))
+        decided = self._decisions.get(question.key)
+        if decided is not None and question.problems:
+            card.carry(*decided)
+        return card
+
     # --- answers ------------------------------------------------------------------------------
 
     def _decided(self, decisions: Mapping[ToolCard, Any]) -> None:
-        self._follow = True
-        self._answered({self._places[card]: answer for card, answer in decisions.items()})
+        self._left = frozenset(decisions)
+        self._decisions |= {card.interrupt.key: (card.call, card.arguments) for card in decisions}
+        self._answered({_asking(card.interrupt): answer for card, answer in decisions.items()})
 
     def _answered(self, answers: Mapping[Asking, Any]) -> None:
         run = self._session.resume(
@@ -135,9 +149,25 @@ class Questions:
         card.choose_approve()
 
     def _approve_allowed(self, cards: list[ToolCard]) -> None:
-        """Decide the calls that are allowed already; they are sent when no other waits."""
-        for card in cards:
-            if not card.is_sent and card.mark == "waiting" and self.allowed.covers(card):
-                card.choose_approve()
-        if cards and all(self.allowed.covers(card) and not card.is_sent for card in cards):
+        """Decide the calls that are allowed already; they are sent where no other waits."""
+        covered = [card for card in cards if card.mark == "waiting" and self.allowed.covers(card)]
+        if not covered or not self._has_settled():
+            return
+        for card in covered:
+            card.choose_approve()
+        if len(covered) == len(cards) > 1:
             self._calls.submit()
+
+    def _has_settled(self) -> bool:
+        """Wait for the end of the run that asked, which is near; return whether it went well."""
+        if on_loop_thread():
+            return False
+        try:
+            self._session.settle()
+        except NbgraphError:
+            return False
+        return True
+
+
+def _asking(question: Interrupt) -> Asking:
+    return question.key, question.asked

@@ -12,7 +12,6 @@ import ipywidgets
 from ipywidgets.widgets.widget_string import LabelStyle
 
 from nbgraph.core.hidden import Piece, reveal
-from nbgraph.notebook.parts import classed
 from nbgraph.notebook.routing import serve_while_busy
 from nbgraph.notebook.shared import plain, shared
 
@@ -47,15 +46,18 @@ class Flow(ipywidgets.Box):
     """Spans that flow like one text."""
 
     def __init__(self, shown: Sequence[Span] = (), *classes: str) -> None:
-        super().__init__(layout=shared(ipywidgets.Layout))
-        classed(self, "nbgraph-flow", *classes)
-        self._shown: Sequence[Span] | None = None
-        self.show(shown)
+        super().__init__(
+            tuple(map(_label, _few(shown))),
+            layout=shared(ipywidgets.Layout),
+            _dom_classes=("nbgraph-flow", *classes),
+        )
+        self._shown = shown
+        serve_while_busy(self)
 
     @property
     def text(self) -> str:
         """What can be read."""
-        return "".join(text for text, _ in self._shown or ())
+        return "".join(text for text, _ in self._shown)
 
     def show(self, shown: Sequence[Span]) -> None:
         """Show other spans."""
@@ -70,7 +72,7 @@ class Flow(ipywidgets.Box):
 
 def _label(span: Span) -> ipywidgets.Label:
     text, classes = span
-    return classed(ipywidgets.Label(text, **plain(LabelStyle)), "mathjax_ignore", *classes)
+    return ipywidgets.Label(text, **plain(LabelStyle), _dom_classes=("mathjax_ignore", *classes))
 
 
 def _few(shown: Sequence[Span]) -> Sequence[Span]:

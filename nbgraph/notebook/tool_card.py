@@ -10,6 +10,7 @@ from typing import Any
 import ipywidgets
 
 from nbgraph.core.answers import UNSET, Unset, judge
+from nbgraph.core.decisions import ToolInterrupt
 from nbgraph.core.events import Interrupt
 from nbgraph.core.json_values import Json, is_object, to_json
 from nbgraph.errors import AnswerError, ResumeError
@@ -66,7 +67,7 @@ class ToolCard(ipywidgets.VBox):
         self._callbacks: list[Callback] = []
         self._deck: Deck | None = None
         self._decision: Json | Unset = UNSET
-        self._lock = threading.Lock()
+        self._lock = _place.lock if _place else threading.RLock()
         self._busy = self._sent = False
         self._made: CardFace | None = None
         self._box: ipywidgets.VBox = self if _place else column([])
@@ -256,11 +257,11 @@ class ToolCard(ipywidgets.VBox):
             if self._busy or self._sent:
                 return False
             self._busy = True
-        try:
-            decided = made()
-            return decided is not None and self._decide(decided, at_once=at_once)
-        finally:
-            self._busy = False
+            try:
+                decided = made()
+                return decided is not None and self._decide(decided, at_once=at_once)
+            finally:
+                self._busy = False
 
     def _decide(self, decided: dict[str, Json], *, at_once: bool) -> bool:
         digest = {"call_hash": self.call.call_hash} if self.call.call_hash else {}
@@ -317,22 +318,23 @@ class ToolCard(ipywidgets.VBox):
         if self._made:
             self._show()
 
-    def carry(self, old: ToolCard) -> None:
-        """Take over what a person did on an older card of the same call."""
-        if old.call == self.call and old.is_edited:
-            self._face.arguments.fill(old.arguments)
+    def carry(self, call: ToolInterrupt, arguments: dict[str, Json]) -> None:
+        """Take over the edits of an older card of the same call, with what is wrong with them."""
+        if call == self.call and arguments != call.arguments:
+            self._face.arguments.fill(arguments)
             self._tell(self.interrupt.problems or {})
 
     # --- changes ------------------------------------------------------------------------------
 
     def _changed(self) -> None:
         """Take note of a change: what was decided about other arguments is not."""
-        was = self._outcome.changed if self._decision is not UNSET else ()
-        if not self._sent and self._decision is not UNSET and was != self._face.arguments.edits:
-            self._decision = UNSET
-        self._show()
-        if self._deck:
-            self._deck.changed()
+        with self._lock:
+            was = self._outcome.changed if self._decision is not UNSET else ()
+            if not self._sent and self._decision is not UNSET and was != self._face.arguments.edits:
+                self._decision = UNSET
+            self._show()
+            if self._deck:
+                self._deck.changed()
 
     def _tell(self, problems: Mapping[str, str]) -> None:
         """Show what somebody else found wrong with the decision."""

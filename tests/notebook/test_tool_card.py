@@ -24,7 +24,7 @@ from tool_asks import (
 )
 
 from nbgraph import UNSET, Interrupt, ToolCard
-from nbgraph.core.decisions import ToolDecision, edited_arguments
+from nbgraph.core.decisions import ToolDecision, ToolInterrupt, edited_arguments
 from nbgraph.core.hidden import marked
 from nbgraph.errors import AnswerError, ResumeError
 from nbgraph.literals import literal, plain
@@ -442,6 +442,12 @@ def test_a_destructive_tool_says_so_and_has_no_keys_for_it():
 def test_a_question_about_something_else_has_no_card():
     with pytest.raises(ValueError, match="is not about a tool call"):
         ToolCard(Interrupt(key="a:0", id="0", node="a", task_id="a", payload={"kind": "x"}))
+
+
+def test_a_payload_that_has_its_type_has_a_card_too():
+    question = asked()
+    typed = question.model_copy(update={"payload": ToolInterrupt.model_validate(question.payload)})
+    assert exactly(ToolCard(typed)) == exactly(ToolCard(question))
 
 
 def test_a_malformed_payload_of_a_tool_call_has_a_form():

@@ -140,6 +140,10 @@ def test_several_calls_are_one_bar_and_are_sent_together():
     assert panel.session.settle().status == "completed"
     assert sorted(agent.ran) == [("look_up", "A-1042"), ("send_refund", ("A-1042", 120.0, False))]
     assert sum(event.type == "answers_given" for event in panel.session.history()) == 1
+    assert panel.forms == {}
+    records = [read_in(each) for each in named(panel, "nbgraph-record")]
+    said = [each.split(" by ")[0] for each in records]
+    assert said == ["look_up approved", "send_refund approved with 1 edit", "send_refund denied"]
 
 
 def test_by_code_all_are_sent_when_the_last_is_decided():
@@ -212,6 +216,20 @@ def test_an_allowed_tool_is_not_asked_about_again_until_it_is_revoked():
         panel.session.settle()
     assert agent.ran == [("look_up", "A-1042")] * 3
     assert "Allowed here until the kernel stops: look_up: ask again" in shown(panel)
+
+
+def test_several_calls_of_allowed_tools_are_sent_at_once_and_others_wait():
+    agent = Agent(
+        calls(LOOK_UP),
+        calls(LOOK_UP, LOOK_UP, start=2),
+        calls(LOOK_UP, REFUND, start=4),
+    )
+    panel = allowing(agent)
+    shown(panel)
+    panel.session.settle()
+    assert len(agent.ran) == 3
+    assert segments(panel) == ["✓ 1 look_up\napproved", "◆ 2 send_refund\nnot decided yet"]
+    assert len(agent.ran) == 3
 
 
 def test_a_revoked_tool_is_asked_about_again():

@@ -9,6 +9,9 @@ const NAMES = [
   [".nbgraph-toolbar", { role: "toolbar", "aria-label": "Run" }],
   [".nbgraph-status", { role: "status" }],
   [".nbgraph-summary", { role: "alert", tabindex: "-1" }],
+  [".nbgraph-card", { role: "group", "aria-label": "A tool call" }],
+  [".nbgraph-segments", { role: "tablist", "aria-label": "Tool calls" }],
+  [".nbgraph-zone", { role: "group" }],
 ];
 let groups = 0;
 
@@ -132,17 +135,21 @@ function cardOf(element) {
 function cardKey(key, card) {
   const destructive = card.classList.contains("nbgraph-destructive");
   if (key === "j" || key === "k") return nextCall(card, key === "j" ? 1 : -1);
+  const segment = document.activeElement?.closest(".nbgraph-segments button");
+  if (segment && !segment.classList.contains("here")) return;
   if (!(key in CARD_KEYS) || (destructive && "ad".includes(key))) return;
   const button = card.querySelector(`button.nbgraph-${CARD_KEYS[key]}`);
   button?.focus();
   button?.click();
 }
 
+// A segment that has the focus is where a person is, although its card may not be there yet.
 function nextCall(card, step) {
   const calls = [...(card.closest(".nbgraph-calls")?.querySelectorAll(".nbgraph-segments button") ?? [])];
-  const next = calls[calls.findIndex((call) => call.classList.contains("here")) + step];
-  next?.focus();
-  next?.click();
+  const focused = calls.indexOf(document.activeElement);
+  const at = focused >= 0 ? focused : calls.findIndex((call) => call.classList.contains("here"));
+  calls[at + step]?.focus();
+  calls[at + step]?.click();
 }
 
 function stripKey(event, steps) {
@@ -189,6 +196,12 @@ function onSubmit(event) {
 function nameParts(root) {
   for (const [part, attributes] of NAMES)
     for (const element of root.querySelectorAll(part)) filled(element, attributes, []);
+  for (const tab of root.querySelectorAll(".nbgraph-segments button")) {
+    const attributes = { role: "tab", "aria-selected": tab.classList.contains("here") };
+    filled(tab, attributes, []);
+  }
+  for (const zone of root.querySelectorAll(".nbgraph-zone"))
+    zone.setAttribute("aria-label", zone.querySelector(".nbgraph-h3")?.textContent ?? "");
   for (const group of root.querySelectorAll(".nbgraph-group")) {
     const heading = group.querySelector(":scope > .nbgraph-row > .nbgraph-label")?.textContent;
     if (heading) filled(group, { role: "group", "aria-label": heading }, []);
@@ -197,7 +210,7 @@ function nameParts(root) {
   for (const box of root.querySelectorAll(".widget-toggle-buttons")) nameGroup(box, "group");
   for (const button of root.querySelectorAll(".widget-toggle-button"))
     button.setAttribute("aria-pressed", button.classList.contains("mod-active"));
-  for (const button of root.querySelectorAll("button.nbgraph-held, button[aria-disabled]"))
+  for (const button of root.querySelectorAll("button.nbgraph-held, button[aria-disabled], button.nbgraph-approve"))
     button.setAttribute("aria-disabled", button.classList.contains("nbgraph-held"));
   for (const field of root.querySelectorAll(".nbgraph-field"))
     for (const input of field.querySelectorAll("input, textarea, select"))
@@ -215,7 +228,7 @@ function nameGroup(box, role) {
 }
 
 // What shall have the focus may come to the page a little later than the word for it.
-function focusIn(root, name, tries = 30) {
+function focusIn(root, name, tries = 240) {
   const place = root?.querySelector(`.${CSS.escape(name)}`);
   const field = "input:not(:disabled), textarea:not(:disabled), select:not(:disabled), button";
   const wrong = place?.querySelector(`.nbgraph-has-error :is(${field})`);
