@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import ipywidgets
 import pytest
 from form_parts import add, inputs, named, words
-from pydantic import BaseModel, Field, SecretStr
+from pydantic import BaseModel, Field
 
 from nbgraph import (
     END,
@@ -32,7 +32,7 @@ class Refund(BaseModel):
     amount: Annotated[int, Field(gt=0)]
     labels: list[str] = []
     note: str = "as agreed"
-    key: SecretStr
+    key: Annotated[str, Field(json_schema_extra={"format": "password"})]
 
 
 class State(BaseState):
