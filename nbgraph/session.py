@@ -424,14 +424,15 @@ def open_session(
 
     Parameters
     ----------
-    app : Graph or Session
+    app : Graph, Session, or a compiled graph of LangGraph or AgentFlow
         What runs; a session is returned as it is.
     thread_id : str, optional
         Which thread; a new one without it.
     branch_id : str
         Which branch of it.
     store : StateStore, optional
-        Where it is kept; by default the graph's own, else memory, as the session's `notice` says.
+        Where a `Graph` keeps it; by default its own, else memory, as the session's `notice` says.
+        Other engines keep threads themselves, and take none.
     context : object, optional
         What nodes find as `ctx.context`.
 

@@ -58,10 +58,10 @@ class RunInfo:
     ) -> TaskCall:
         node = self.graph.structure.nodes[task.node]
         position = self.log.position
-        hooked = dict(fresh(position.hooked.get(task.task_id, {})))
+        hooked = dict(fresh(position.hooked.get(task.task_id) or {}))
         began = set(position.began.get(task.task_id, ()))
         answered = {key: fresh(item.answer) for key, item in given.items()}
-        known = {**hooked, **answered}
+        known = hooked | answered
         here = {
             key: item.interrupt
             for key, item in given.items()

@@ -14,6 +14,7 @@ from nbgraph.core.events import ChildEvent, Event, LiveEvent
 from nbgraph.core.requests import Request
 
 __all__ = [
+    "ANYWHERE",
     "BreaksWhen",
     "Capability",
     "Driver",
@@ -23,6 +24,9 @@ __all__ = [
     "Shape",
     "TellsInside",
 ]
+
+ANYWHERE = "__anywhere__"
+"""Where a way leads whose router does not say: an end of an edge, beside `START` and `END`."""
 
 Capability = Literal[
     "step", "until", "stop", "pause", "edit", "skip", "breakpoints", "break_when", "fork"
@@ -45,7 +49,7 @@ class NodeShape:
 
 @dataclass(frozen=True, slots=True)
 class EdgeShape:
-    """A way from one node to another; the ends are `START` and `END`.
+    """A way from one node to another; the ends are `START` and `END`, and `ANYWHERE`.
 
     `kind`: `"edge"` is always taken, `"branch"` when its router says `label`, `"goto"` when the
     node says so itself.

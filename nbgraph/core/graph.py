@@ -281,11 +281,14 @@ class Graph(ThreadQueries, GraphStreams, GraphData):
             break_when,
             executor,
         )
-        thread, stream = self._called(call)
+        thread = self._thread_of(call)
         last: Event | LiveEvent | None = None
-        async with followed(thread, stream) as happening:
-            async for event in happening:
-                last = event
+        happenings = thread.happenings(
+            call.request(), breakpoints=call.breakpoints(), break_when=call.break_when
+        )
+        async with followed(thread, happenings, begins=call.given is not None):
+            async for happened in happenings:
+                last = happened[-1] if happened else last
         if isinstance(last, RunFailed):
             raise last.exception or NodeFailedError(self.name, last.error.type, last.error.message)
         return result_of(thread.known, thread, thread.steps, stored=thread.store is not None)
@@ -302,6 +305,13 @@ class Graph(ThreadQueries, GraphStreams, GraphData):
     def _called(
         self, call: Call, modes: frozenset[StreamMode] = frozenset()
     ) -> tuple[Thread, AsyncGenerator[Event | LiveEvent, None]]:
+        thread = self._thread_of(call, modes)
+        stream = thread.send(
+            call.request(), breakpoints=call.breakpoints(), break_when=call.break_when
+        )
+        return thread, stream
+
+    def _thread_of(self, call: Call, modes: frozenset[StreamMode] = frozenset()) -> Thread:
         thread_id = call.checked_thread_id()
         breaks = self.interrupt_before or self.interrupt_after or self.break_when is not None
         if call.store is None and breaks:
@@ -309,7 +319,7 @@ class Graph(ThreadQueries, GraphStreams, GraphData):
                 f"Graph {self.name!r} has breakpoints, and a run that pauses is kept in a state "
                 "store; pass state_store= and a thread_id"
             )
-        thread = Thread(
+        return Thread(
             self,
             call.store,
             thread_id,
@@ -318,10 +328,6 @@ class Graph(ThreadQueries, GraphStreams, GraphData):
             stream_modes=modes,
             executor=checked_executor(call.executor),
         )
-        stream = thread.send(
-            call.request(), breakpoints=call.breakpoints(), break_when=call.break_when
-        )
-        return thread, stream
 
     def thread(
         self,

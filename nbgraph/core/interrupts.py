@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from nbgraph.core import answers
 from nbgraph.core.events import ChildPlace, Interrupt
-from nbgraph.errors import AnswerError, GraphExecutionError
+from nbgraph.errors import AnswerError, GraphConfigError, GraphExecutionError
 
 if TYPE_CHECKING:
     from nbgraph.core.node_hooks import Asker
@@ -220,11 +220,18 @@ def interrupt(
         Outside a running node.
     ValueError
         If the id is malformed, or the payload cannot be kept as JSON.
+    GraphConfigError
+        If the response schema has no JSON Schema, or asks for a secret.
     GraphExecutionError
         If the id was used before in this run of the node.
     """
     frame = _running_frame()
     question = _question(frame, payload, id, message, reason, response_schema)
+    if answers.asks_for_a_secret(question.response_schema):
+        raise GraphConfigError(
+            f"The answer to {question.key!r} would hold a secret, and answers are recorded "
+            "readable; pass the secret as context=, or ask which one to use"
+        )
     if question.response_schema is not None:
         answers.remember(frame.thread_id, question.key, response_schema)
     return answer_to(frame, question, response_schema)

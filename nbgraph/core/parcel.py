@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
+from nbgraph.core.blob import Packed
 from nbgraph.core.codec import decode_events, encode_events
 from nbgraph.core.context import NOT_PROVIDED, NodeContext
 from nbgraph.core.events import Interrupt, OnceRecorded, TaskEmitted, TaskFailed, TaskSpec
@@ -88,7 +89,7 @@ class Reply:
 
     task_id: str
     node: str
-    events: str
+    events: Packed
     said: tuple[TaskEmitted, ...] = ()
     error: BaseException | None = None
 

@@ -30,23 +30,11 @@ from nbgraph.core.events import (
     TaskInterrupted,
     TaskSpec,
 )
+from nbgraph.core.questions import Answered, waiting
 from nbgraph.core.starts import Began, ended, outcome_key, paused, started
 from nbgraph.core.store import BranchSummary, Status
 
 __all__ = ["Answered", "Position", "advance", "fold", "merged_state", "superstepped"]
-
-
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """An answer, its question, who gave it when, and the event, superstep and branch of it."""
-
-    interrupt: Interrupt
-    answer: Any
-    by: str | None
-    at: float
-    sequence: int
-    step: int
-    branch_id: str = "main"
 
 
 @dataclass(frozen=True)
@@ -144,6 +132,8 @@ class Position:
     @property
     def held(self) -> Literal["before", "after", "until"] | None:
         """Why a sub-graph of these tasks stands without asking anything, if one does."""
+        if not self.children:
+            return None
         places = (self.children.get(task.task_id) for task in self.unfinished)
         return next((place.paused for place in places if place and place.paused), None)
 
@@ -179,14 +169,21 @@ class Position:
         Done for every event: `dataclasses.replace` takes ten times as long, which is why this is
         the one record without slots.
         """
-        position = object.__new__(Position)
-        position.__dict__.update(self.__dict__)
-        position.__dict__.update(changes)
-        return position
+        return _position(self.__dict__ | changes)
 
     def summary(self, graph: str) -> BranchSummary:
         """Return what a store lists of the branch."""
         return BranchSummary(graph, self.status, self.step, tuple(self.pending.values()))
+
+
+_set_values = Position.__dict__["__dict__"].__set__
+
+
+def _position(values: dict[str, Any]) -> Position:
+    """Return the position that owns these values, which are all there."""
+    position = object.__new__(Position)
+    _set_values(position, values)
+    return position
 
 
 def fold(events: Iterable[Event], folding: Folding, start: Position | None = None) -> Position:
@@ -209,16 +206,16 @@ def _is_result(event: Event) -> bool:
 
 def _all_finished(position: Position, events: Iterable[TaskFinished]) -> Position:
     """Return the position after results that became known together, at the cost of one."""
-    done = {event.task_id: event for event in events}
+    done = dict(position.finished)
+    sequence = position.sequence
+    for event in events:
+        done[event.task_id] = event
+        sequence = event.sequence
     failed = position.failed
     if failed:
         failed = {key: value for key, value in failed.items() if key not in done}
     return position.moved(
-        sequence=max(event.sequence for event in done.values()),
-        finished={**position.finished, **done} if position.finished else done,
-        failed=failed,
-        paused=None,
-        failure=None,
+        sequence=sequence, finished=done, failed=failed, paused=None, failure=None
     )
 
 
@@ -242,8 +239,11 @@ def advance(position: Position, event: Event, folding: Folding) -> Position:
 
 def merged_state(position: Position, folding: Folding) -> Mapping[str, Any]:
     """Return the state after the updates of all tasks, applied in task order."""
-    results = (position.finished[task.task_id] for task in position.tasks)
-    updates = [(result.update, result.replaced) for result in results if result.update]
+    updates: list[tuple[Mapping[str, Any], tuple[str, ...]]] = []
+    for task in position.tasks:
+        result = position.finished[task.task_id]
+        if result.update:
+            updates.append((result.update, result.replaced))
     return folding.apply_all(position.state, updates) if updates else position.state
 
 
@@ -251,22 +251,22 @@ def superstepped(
     position: Position, event: SuperstepFinished, state: Mapping[str, Any]
 ) -> Position:
     """Return the position after a superstep whose merged state is `state`."""
-    step = position.step if position.merged else position.step + 1
-    changes: dict[str, Any] = {"sequence": event.sequence, "step": step, "state": state}
+    values: dict[str, Any] = position.__dict__ | _CLEARED
+    values |= {
+        "sequence": event.sequence,
+        "step": position.step if position.merged else position.step + 1,
+        "state": state,
+        "joins": event.joins,
+    }
     if event.next is None:
-        kept: dict[str, Any] = {"finished": position.finished, "merged": True}
-        return position.moved(**{**_CLEARED, **kept}, **changes, joins=event.joins)
-    return position.moved(
-        **_CLEARED,
-        **changes,
-        joins=event.joins,
-        tasks=event.next,
-        planned=event.sequence,
-        planned_at=event.created_at,
-    )
+        values |= {"finished": position.finished, "merged": True}
+    else:
+        values |= {"tasks": event.next, "planned": event.sequence}
+        values["planned_at"] = event.created_at
+    return _position(values)
 
 
-_CLEARED: Mapping[str, Any] = {
+_CLEARED: dict[str, Any] = {
     name: getattr(Position(), name)
     for name in (
         "finished",
@@ -320,7 +320,7 @@ def _reported(
             return moved.moved(
                 failed=failed,
                 began=paused(position.began, task_id, asked, keys),
-                pending=_waiting(position, position.pending, *interrupts),
+                pending=waiting(position.tasks, position.pending, *interrupts),
                 answered={key: given for key, given in old.items() if key not in asked},
                 caches={**position.caches, task_id: cache},
                 hooked={**position.hooked, task_id: hooked},
@@ -344,24 +344,6 @@ def _begun(position: Position, task_id: str, key: str | None) -> Position:
         answered={one: answer for one, answer in position.answered.items() if one != address},
         hooked={**position.hooked, task_id: given},
     )
-
-
-def _waiting(
-    position: Position, pending: Mapping[str, Interrupt], *asked: Interrupt
-) -> Mapping[str, Interrupt]:
-    """Return what waits after a task asked: in the order of the tasks, whoever asked first."""
-    first = {item.key: item for item in asked}
-    if not (first and pending):
-        return first or pending
-    asker, last = asked[0].task_id, list(pending.values())[-1].task_id
-    for task in position.tasks:  # mostly they ask in their order: then nothing is sorted
-        if task.task_id == asker:
-            break
-        if task.task_id == last:
-            return {**pending, **first}
-    places = {task.task_id: at for at, task in enumerate(position.tasks)}
-    rest = {key: item for key, item in pending.items() if key not in first}
-    return dict(sorted({**first, **rest}.items(), key=lambda item: places[item[1].task_id]))
 
 
 def _placed(position: Position, event: TaskFailed | TaskInterrupted) -> Mapping[str, ChildPlace]:
@@ -388,7 +370,7 @@ def _asked(position: Position, event: AnswersGiven | AnswerRefused) -> Position:
             asked = {"asked": event.sequence, "created_at": event.created_at}
             again = {**asked, "problems": problems}
             question = answered.pop(key).interrupt.model_copy(update=again)
-            pending = dict(_waiting(position, pending, question))
+            pending = dict(waiting(position.tasks, pending, question))
             began = paused(began, question.task_id, (key,))
     return position.moved(
         sequence=event.sequence, pending=pending, answered=answered, began=began, paused=None

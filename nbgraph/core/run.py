@@ -6,6 +6,7 @@ import asyncio
 import sys
 import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4
 
@@ -86,23 +87,22 @@ class Superstepper:
         """End the run: at once, or when its superstep is finished. On the run's own loop only."""
         self._inbox.put_nowait(request)
 
-    async def events(
+    async def happenings(
         self, opening: Sequence[Event], *, passing: bool
-    ) -> AsyncGenerator[Event | LiveEvent, None]:
+    ) -> AsyncGenerator[Sequence[Event | LiveEvent], None]:
         """Record the opening, run supersteps until the run ends, and yield all that happens.
 
-        `passing` goes past the breakpoint before the tasks at hand.
+        What became known together is yielded together. `passing` goes past the breakpoint before
+        the tasks at hand.
         """
         self._passing = passing
         try:
             happened = await self._announced(await self._begin(opening))
             while not self._over:
-                for event in happened:
-                    yield event
+                yield happened
                 happened = await self._advance() if self._waiting else self._started()
             problem = await self._hooks.end(happened[-1], self._log.position)
-            for event in happened:
-                yield event
+            yield happened
             if problem is not None:
                 raise problem
         finally:
@@ -222,18 +222,16 @@ class Superstepper:
         return [*live, *happened]
 
     async def _taken(self) -> list[_Item]:
-        return [await self._first_taken(), *self._inbox.at_hand()]
-
-    async def _first_taken(self) -> _Item:
-        limit, clock = self._limits.timeout, time.perf_counter()
+        limit = self._limits.timeout
         if limit is None:
             return await self._inbox.get()
+        clock = time.perf_counter()
         try:
             async with asyncio.timeout(max(0, limit - self._spent)):
                 return await self._inbox.get()
         except TimeoutError:
             error = GraphTimeoutError(self._graph.name, limit)
-            return Outcome("", _failed(error), error)
+            return [Outcome("", _failed(error), error), *self._inbox.at_hand()]
         finally:
             self._spent += time.perf_counter() - clock
 
@@ -290,7 +288,7 @@ class Superstepper:
         joins: Mapping[str, tuple[str, ...]] = {}
         try:
             following, joins = next_tasks(
-                graph.structure, position, lambda: graph.schema.view(state)
+                graph.structure, position, partial(graph.schema.view, state)
             )
         except Exception as error:  # noqa: BLE001 - a router is the user's own code
             failure = error
@@ -343,23 +341,28 @@ class Superstepper:
             draft.add(_failed(RunLimitExceededError("max_steps", self._limits.max_steps)))
 
     def _reason_before(self, draft: Draft) -> Literal["before", "until", "step", "pause"] | None:
-        limits = self._limits
-        before, _ = self._breakpoints(draft.position)
-        nodes = (
-            {task.node for task in draft.position.runnable}
-            if before or limits.until
-            else set[str]()
-        )
-        here = draft.position.entered or self._passing
-        if before and not here and ("*" in before or not nodes.isdisjoint(before)):
+        limits, position = self._limits, draft.position
+        if self._breaks_before(position):
             return "before"
-        if not here and breaks_when(limits.break_when, self._graph.schema, draft.position):
-            return "before"
-        if limits.until in nodes and (self.steps or not self._resuming):
+        if limits.until and limits.until in _nodes(position) and (self.steps or not self._resuming):
             return "until"
         if limits.steps is not None and self.steps >= limits.steps:
             return "step"
         return "pause" if self._pausing else None
+
+    def _breaks_before(self, position: Position) -> bool:
+        before, _ = self._breakpoints(position)
+        predicate = self._limits.break_when
+        if not (before or predicate) or self._passing or position.entered:
+            return False
+        if "*" in before or not _nodes(position).isdisjoint(before):
+            return True
+        return breaks_when(predicate, self._graph.schema, position)
+
+
+def _nodes(position: Position) -> set[str]:
+    """Return the nodes that are about to run."""
+    return {task.node for task in position.runnable}
 
 
 def _is_of_run(outcome: Outcome) -> bool:

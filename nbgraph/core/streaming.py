@@ -8,6 +8,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
+from nbgraph.core.blob import shown
 from nbgraph.core.events import (
     ChildEvent,
     Event,
@@ -24,7 +25,6 @@ from nbgraph.core.events import (
 from nbgraph.core.interrupts import as_asked
 from nbgraph.core.position import Position, fold
 from nbgraph.core.schema import StateSchema
-from nbgraph.core.values import fresh
 
 if TYPE_CHECKING:
     from nbgraph.core.thread import Thread
@@ -216,9 +216,9 @@ class StreamFilter:
     def _merged(self, event: SuperstepFinished, before: Position) -> Iterator[StreamEvent]:
         updates = [(task, before.finished[task.task_id].update or None) for task in before.tasks]
         for task, update in updates:
-            yield from self._asked("updates", fresh(update), event, task=task)
+            yield from self._asked("updates", shown(update), event, task=task)
         for task, update in updates:
-            data = {"type": "node_output", "node": task.node, "updates": fresh(update)}
+            data = {"type": "node_output", "node": task.node, "updates": shown(update)}
             yield from self._asked("debug", data, task=task)
         if "values" in self._modes:
             yield from self._asked("values", self._state(), event)
@@ -251,7 +251,7 @@ def _targets(tasks: Iterable[TaskSpec]) -> list[dict[str, Any]]:
         {
             "kind": "node" if task.payload is None else "send",
             "node": task.node,
-            "payload": fresh(task.payload),
+            "payload": shown(task.payload),
         }
         for task in tasks
     ]

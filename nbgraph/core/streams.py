@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Generator, Mapping
 from contextlib import aclosing, asynccontextmanager
-from typing import TYPE_CHECKING, Any, Unpack, overload
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from pydantic import BaseModel
 
@@ -28,14 +28,17 @@ if TYPE_CHECKING:
 
 __all__ = ["GraphStreams", "followed"]
 
+T = TypeVar("T")
 Input = Mapping[str, Any] | BaseModel | None
 
 
 @asynccontextmanager
 async def followed(
-    thread: Thread, stream: AsyncGenerator[Event | LiveEvent, None]
-) -> AsyncGenerator[AsyncGenerator[Event | LiveEvent, None], None]:
+    thread: Thread, stream: AsyncGenerator[T, None], *, begins: bool
+) -> AsyncGenerator[AsyncGenerator[T, None], None]:
     """Follow what a call of a thread yields, and close it at the end.
+
+    `begins` is whether the call gives an input, which makes a thread that is not there.
 
     Raises
     ------
@@ -46,7 +49,7 @@ async def followed(
         async with aclosing(stream) as happening:
             yield happening
     except ResumeError as error:
-        if thread.known.sequence or isinstance(error, RedefinedGraphError):
+        if begins or thread.known.sequence or isinstance(error, RedefinedGraphError):
             raise
         raise UnknownThreadError(thread.thread_id, thread.branch_id) from error
 
@@ -148,7 +151,8 @@ class GraphStreams:
     ) -> AsyncGenerator[Any, None]:
         thread, stream = self._called(call, modes or frozenset())
         wanted: StreamFilter | None = None
-        async with followed(thread, stream if lockstep else ahead(stream)) as happening:
+        source = stream if lockstep else ahead(stream)
+        async with followed(thread, source, begins=call.given is not None) as happening:
             async for event in happening:
                 if modes is None:
                     yield event

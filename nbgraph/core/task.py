@@ -6,7 +6,7 @@ import asyncio
 import os
 import time
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
@@ -33,6 +33,7 @@ from nbgraph.core.node import Node
 from nbgraph.core.node_hooks import NodeHooks, Result
 from nbgraph.core.retry import Attempts
 from nbgraph.core.schema import StateSchema
+from nbgraph.core.secrets import masked, secrets_of
 from nbgraph.core.superstep import read_result
 from nbgraph.core.workers import call_in_worker
 from nbgraph.errors import GraphExecutionError, NodeTimeoutError
@@ -81,6 +82,17 @@ class TaskCall:
     def emit_attempt(self, attempt: Attempt, at: float) -> None:
         """Show an attempt that will be repeated."""
         self.port.say(TaskEmitted(self.task.task_id, self.node.name, "attempt", attempt, at))
+
+    def described(self, error: BaseException) -> ErrorInfo:
+        """Return an error as it is kept: without the secrets in the call's context."""
+        info = described(error)
+        context = None if self.context is None else self.context.given
+        secrets = set(secrets_of(context))
+        return ErrorInfo(
+            type=info.type,
+            message=masked(info.message, secrets),
+            traceback=masked(info.traceback, secrets),
+        )
 
     def again(self, attempt: int = 1) -> TaskCall:
         """Return the call for another run of the node."""
@@ -135,7 +147,7 @@ async def run_task(call: TaskCall) -> Outcome:
     """Run a task to its outcome; only a cancellation gets out of here."""
     started, clock = time.time(), time.perf_counter()
     task_id, name = call.task.task_id, call.node.name
-    attempts = Attempts(call.node.retry, described, call.emit_attempt)
+    attempts = Attempts(call.node.retry, call.described, call.emit_attempt)
     try:
         update, replaced, routes = await _hooked(call, attempts)
         cache = _kept_cache(call)
@@ -183,7 +195,7 @@ def failed(call: TaskCall, error: BaseException, attempts: Attempts | None = Non
     event = TaskFailed(
         task_id=task_id,
         node=name,
-        error=described(error),
+        error=call.described(error),
         attempts=max(attempts.made, 1) if attempts else 1,
         child=call.frame.child,
     )
@@ -305,22 +317,32 @@ async def _taken(
     return answered
 
 
-async def _timed(call: TaskCall) -> Result:
-    timeout = call.node.timeout
-    if call.node.effect is not None:
-        found = await _settled(call)
-        if found is not None:
-            return found
-        await begin(None, call.frame, call.port)
-    if timeout is None:
-        return await _called(call)
-    scope = asyncio.timeout(timeout)
+def _timed(call: TaskCall) -> Coroutine[Any, Any, Result]:
+    """Run the node once, for as long as it may take; each coroutine in between costs all."""
+    return _inside_time(call) if call.node.effect is None else _once(call)
+
+
+async def _once(call: TaskCall) -> Result:
+    """Run a node that happens once, unless it began before and a person says how it ended."""
+    found = await _settled(call)
+    if found is not None:
+        return found
+    await begin(None, call.frame, call.port)
+    return await _inside_time(call)
+
+
+def _inside_time(call: TaskCall) -> Coroutine[Any, Any, Result]:
+    return _called(call) if call.node.timeout is None else _limited(call, call.node.timeout)
+
+
+async def _limited(call: TaskCall, seconds: float) -> Result:
+    scope = asyncio.timeout(seconds)
     try:
         async with scope:
             return await _called(call)
     except TimeoutError:
         if scope.expired():
-            raise NodeTimeoutError(call.node.name, timeout) from None
+            raise NodeTimeoutError(call.node.name, seconds) from None
         raise
 
 
@@ -350,7 +372,7 @@ _OF_A_NODE = Effect(returns=dict[str, Any])
 async def _called(call: TaskCall) -> Result:
     if call.node.is_async:
         before = call.before()
-        given = call.schema.view(before)
+        given = call.schema.shown(before)
         with bound(call.frame):
             returned = await call.node.call(given, call.context)
         return read_result(call.node, returned, given, before, call.schema)
@@ -361,7 +383,7 @@ async def _called(call: TaskCall) -> Result:
 
 def _called_sync(call: TaskCall) -> Result:
     before = call.before()
-    given = call.schema.view(before)
+    given = call.schema.shown(before)
     with bound(call.frame):
         returned = call.node.call(given, call.context)
     return read_result(call.node, returned, given, before, call.schema)

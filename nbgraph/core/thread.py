@@ -203,14 +203,11 @@ class Thread:
         """
         match request:
             case Start() | Resume() | Continue():
-                # itself: each layer costs every event
-                limits = Limits(
-                    self.graph.max_steps,
-                    until=until,
-                    timeout=self.graph.timeout,
-                    break_when=break_when or self.graph.break_when,
+                return _each(
+                    self.happenings(
+                        request, breakpoints=breakpoints, break_when=break_when, until=until
+                    )
                 )
-                return self._run(request, breakpoints, limits)
             case _:
                 return self._carried_out(request)
 
@@ -228,16 +225,32 @@ class Thread:
                 for event in await self._record(request):
                     yield event
 
-    async def _run(
+    async def happenings(
         self,
         request: Start | Resume | Continue,
-        breakpoints: SetBreakpoints | None,
-        limits: Limits,
-    ) -> AsyncGenerator[Event | LiveEvent, None]:
+        *,
+        breakpoints: SetBreakpoints | None = None,
+        break_when: Callable[[Any], bool] | None = None,
+        until: str | None = None,
+    ) -> AsyncGenerator[Sequence[Event | LiveEvent], None]:
+        """Carry out a request that runs the thread, as `send` does.
+
+        What became known together is handed up together: a layer less for every single event.
+
+        Raises
+        ------
+        ResumeError, StateUpdateError, StateStoreError
+            As `send` does.
+        """
         self._check_idle()
+        limits = Limits(
+            self.graph.max_steps,
+            until=until,
+            timeout=self.graph.timeout,
+            break_when=break_when or self.graph.break_when,
+        )
         if isinstance(request, Continue):
-            until = limits.until or request.until
-            limits = replace(limits, steps=request.steps, until=until)
+            limits = replace(limits, steps=request.steps, until=until or request.until)
         self._last = self._running = Superstepper(
             self.graph,
             self._log,
@@ -252,9 +265,9 @@ class Thread:
             passing = not first and self._log.position.paused == "before"
             if breakpoints is not None:
                 first = [*self._planned(breakpoints), *first]
-            async with aclosing(self._running.events(first, passing=passing)) as happening:
-                async for event in happening:
-                    yield event
+            async with aclosing(self._running.happenings(first, passing=passing)) as happening:
+                async for happened in happening:
+                    yield happened
         except ConcurrentRunError as conflict:
             await self._explain(request, conflict)
             raise
@@ -353,3 +366,12 @@ class Thread:
         """Stop what runs. The store stays open: it may serve other threads."""
         if self._running is not None:
             self._running.stop(Stop())
+
+
+async def _each(
+    happenings: AsyncGenerator[Sequence[Event | LiveEvent], None],
+) -> AsyncGenerator[Event | LiveEvent, None]:
+    async with aclosing(happenings):
+        async for happened in happenings:
+            for event in happened:
+                yield event

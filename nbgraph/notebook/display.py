@@ -12,6 +12,7 @@ from IPython.core.getipython import get_ipython
 from IPython.display import display
 
 from nbgraph import words
+from nbgraph.adapters import adapter_of
 from nbgraph.core.driver import Shape
 from nbgraph.core.graph import Graph
 from nbgraph.drawing import Drawing, picture
@@ -27,7 +28,7 @@ def draw(app: Any) -> Drawing:
 
     Parameters
     ----------
-    app : Graph or Session
+    app : Graph, Session, or a compiled graph of LangGraph or AgentFlow
         What is drawn.
 
     Raises
@@ -45,7 +46,13 @@ def _shape(app: Any) -> Shape:
         case Session():
             return app.driver.shape
         case _:
-            raise GraphConfigError(f"draw takes a Graph, got {type(app).__qualname__}")
+            adapter = adapter_of(app)
+            if adapter is None:
+                raise GraphConfigError(
+                    f"draw takes a Graph, or a compiled graph of LangGraph or AgentFlow, got "
+                    f"{type(app).__qualname__}"
+                )
+            return adapter.shape_of(app)
 
 
 def static_bundle(session: Session) -> dict[str, str]:

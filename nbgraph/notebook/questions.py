@@ -8,7 +8,7 @@ from typing import Any
 
 import ipywidgets
 
-from nbgraph.agents.decisions import ToolInterrupt
+from nbgraph.core.decisions import ToolInterrupt
 from nbgraph.core.events import Interrupt
 from nbgraph.core.json_values import Json
 from nbgraph.core.loop import on_loop_thread
@@ -16,6 +16,7 @@ from nbgraph.errors import NbgraphError, ResumeError, StateStoreError
 from nbgraph.notebook.allowed import Allowed
 from nbgraph.notebook.card_place import Place
 from nbgraph.notebook.deck import Calls
+from nbgraph.notebook.drafts import Drafts
 from nbgraph.notebook.form import Form
 from nbgraph.notebook.graph_view import Keys
 from nbgraph.notebook.parts import key_class
@@ -55,6 +56,7 @@ class Questions:
     ) -> None:
         self._session, self._keys, self._say = session, keys, say
         self._place = Place(keys, session.thread_id, self._allow, lock)
+        self._drafts = Drafts(session.driver)
         self._shown: dict[Asking, Form | ToolCard] = {}
         self._decisions: dict[str, tuple[ToolInterrupt, dict[str, Json]]] = {}
         self._calls = Calls(self._decided, lock)
@@ -105,6 +107,7 @@ class Questions:
             lambda answer: self._answered({place: answer}),
             thread_id=self._session.thread_id,
             keys=self._keys,
+            draft=self._drafts.place(question),
         )
 
     def _card(self, question: Interrupt) -> ToolCard:

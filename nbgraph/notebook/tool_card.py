@@ -9,8 +9,8 @@ from typing import Any
 
 import ipywidgets
 
-from nbgraph.agents.decisions import ToolInterrupt
 from nbgraph.core.answers import UNSET, Unset, judge
+from nbgraph.core.decisions import ToolInterrupt
 from nbgraph.core.events import Interrupt
 from nbgraph.core.json_values import Json, is_object, to_json
 from nbgraph.errors import AnswerError, ResumeError

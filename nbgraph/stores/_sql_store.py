@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TypeVar
 
+from nbgraph.core.drafts import Draft
 from nbgraph.core.events import Event
 from nbgraph.core.store import (
     BranchRecord,
@@ -22,8 +22,10 @@ from nbgraph.core.store import (
     ThreadRecord,
 )
 from nbgraph.stores._appends import Appends
+from nbgraph.stores._drafts import draft_text
 from nbgraph.stores._log import MAIN, commit_of, require_text
 from nbgraph.stores._sql_database import Busy, Database
+from nbgraph.stores._sql_drafts import keep_draft, list_drafts
 from nbgraph.stores._sql_lists import list_branches, list_questions, list_threads
 from nbgraph.stores._sql_read import read_log, recall_log
 from nbgraph.stores._sql_rows import Cursor
@@ -31,6 +33,7 @@ from nbgraph.stores._sql_size import drop_caches, measure
 from nbgraph.stores._sql_transfer import export_lines, import_lines
 from nbgraph.stores._sql_verify import verify_store
 from nbgraph.stores._sql_write import add_branch, claim_branch, forget, release_branch
+from nbgraph.stores._watch import watch_changes
 
 __all__ = ["SqlStateStore"]
 
@@ -69,8 +72,8 @@ class SqlStateStore:
     ) -> int:
         """Keep `events` as one commit after event `expected`, or keep nothing.
 
-        What one turn of the event loop appends is written in one transaction. Returns the branch's
-        epoch.
+        What one turn of the event loop appends is written in one transaction, save for the first
+        of it where those before came alone. Returns the branch's epoch.
 
         Raises
         ------
@@ -94,7 +97,7 @@ class SqlStateStore:
             snapshot=snapshot,
             claim=claim,
         )
-        return await self._appends_of(asyncio.get_running_loop()).add(commit)
+        return await self._appends_of(asyncio.get_running_loop()).append(commit)
 
     def _appends_of(self, loop: asyncio.AbstractEventLoop) -> Appends:
         appends = self._appends.get(loop)
@@ -234,6 +237,40 @@ class SqlStateStore:
         """
         return await self._run(partial(list_questions, limit=limit, after=after))
 
+    async def keep_draft(
+        self, thread_id: str, branch_id: str, key: str, asked: int, draft: Draft | None
+    ) -> None:
+        """Keep what is filled in so far of an answer, beside the log; None forgets it.
+
+        For a question that does not wait nothing is kept, and an answer takes its draft away.
+
+        Raises
+        ------
+        UnknownThreadError
+            If the thread or branch does not exist.
+        StateStoreError
+            If the value is no JSON, or the database cannot be written.
+        StoreBusyError
+            If another process held the database for longer than `busy_timeout`.
+        """
+        names = _names(thread_id, branch_id, key)[:2]
+        text = draft_text(draft)
+        work = partial(keep_draft, names=names, question=(key, asked), draft=draft, text=text)
+        await self._run(work, writes=True)
+
+    async def drafts(
+        self, thread_id: str, branch_id: str = MAIN
+    ) -> Mapping[tuple[str, int], Draft]:
+        """Return the drafts of the questions that wait, by key and asking.
+
+        Raises
+        ------
+        UnknownThreadError
+            If the thread or branch does not exist.
+        """
+        names = _names(thread_id, branch_id, "")[:2]
+        return await self._run(partial(list_drafts, names=names))
+
     async def delete(self, thread_id: str) -> None:
         """Remove a thread with its branches, questions and the threads of its sub-graphs.
 
@@ -263,27 +300,7 @@ class SqlStateStore:
         It is called in a thread of the store's, and must not raise. Several writes can be one
         call. A file is looked at every `every` seconds; a server tells at once.
         """
-        stop, begun = threading.Event(), threading.Event()
-
-        def look() -> None:
-            try:
-                for _ in self._database.changes(stop, every):
-                    if begun.is_set() and not stop.is_set():
-                        callback()
-                    begun.set()
-            finally:
-                begun.set()
-
-        watcher = threading.Thread(target=look, name="nbgraph store watcher", daemon=True)
-        watcher.start()
-        begun.wait()
-
-        def end() -> None:
-            stop.set()
-            if threading.current_thread() is not watcher:
-                watcher.join()
-
-        return end
+        return watch_changes(partial(self._database.changes, every=every), callback)
 
     async def size(self) -> StoreSize:
         """Return what the store holds, in rows and bytes."""

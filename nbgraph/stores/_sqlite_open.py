@@ -17,11 +17,13 @@ from uuid import uuid4
 
 from nbgraph.errors import DamagedStoreError, StateStoreError
 from nbgraph.stores._sql_database import Busy, patiently
+from nbgraph.stores._sql_drafts import DRAFTS
 from nbgraph.stores._sqlite_tables import MARKS, SCHEMA_VERSION, TABLES, migrate
 from nbgraph.stores._sqlite_where import on_network
 
 __all__ = ["SQLITE_ERRORS", "Durability", "opened", "transact", "translated"]
 
+_HAS_DRAFTS = "SELECT 1 FROM sqlite_master WHERE name = 'drafts'"
 _FIND_TABLES = "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL"
 
 Durability = Literal["full", "fast"]
@@ -86,7 +88,7 @@ def _attempted(path: Path, durability: Durability) -> sqlite3.Connection:
 
 def _make(path: Path) -> None:
     if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         # Made before SQLite opens it, so that nobody else can read it at any moment; SQLite gives
         # its side files the mode of the file.
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
@@ -127,17 +129,40 @@ def _connected(path: Path, durability: Durability) -> sqlite3.Connection:
             cursor.execute("PRAGMA journal_mode = DELETE")
             durability = "full"
         _migrate(cursor, path)
+        if cursor.execute(_HAS_DRAFTS).fetchone() is None:
+            transact(cursor, "BEGIN IMMEDIATE", _make_drafts)
         cursor.execute(_SYNCHRONOUS[durability])
         _require_sound(cursor, path)
         undo.pop_all()
     return connection
 
 
+def _make_drafts(cursor: sqlite3.Cursor) -> None:
+    """Add the side table that files of an earlier nbgraph lack; an earlier one reads on."""
+    for statement in DRAFTS:
+        cursor.execute(statement)
+
+
 def _keeps_log(cursor: sqlite3.Cursor, path: Path) -> bool:
     """Return whether the file can have a write-ahead log, and switch it on if so."""
     if on_network(path):
         return False
-    return cursor.execute("PRAGMA journal_mode = WAL").fetchone()[0] == "wal"
+    if cursor.execute("PRAGMA journal_mode").fetchone()[0] == "wal":
+        return True
+    if cursor.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
+        return False
+    return _can_log(cursor)
+
+
+def _can_log(cursor: sqlite3.Cursor) -> bool:
+    """Return whether a first write to the log works, which some file systems only seem to allow."""
+    try:
+        transact(cursor, "BEGIN IMMEDIATE", lambda one: one.execute(MARKS[0]))
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN):
+            return False
+        raise
+    return True
 
 
 def _migrate(cursor: sqlite3.Cursor, path: Path) -> None:

@@ -21,9 +21,9 @@ from nbgraph import (
     interrupt,
     tool,
 )
-from nbgraph.agents.decisions import approval_id, decided, escaped
 from nbgraph.chat import ToolMessage
 from nbgraph.core.answers import problems_of
+from nbgraph.core.decisions import approval_id, decided, escaped
 from nbgraph.core.events import AnswerRefused
 from nbgraph.errors import AlreadyAnsweredError, GraphConfigError, GraphExecutionError
 from nbgraph.middleware import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from agents import FORGET, LOOK_UP, REFUND, Agent, calls
+from approvers import FORGET, LOOK_UP, REFUND, Agent, calls
 from form_parts import inputs, named
 from tool_asks import LONG, button, exactly, is_held, read_in
 

@@ -1,0 +1,42 @@
+"""Questions of a thread: in which order they wait, and what is known of an answered one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nbgraph.core.events import Interrupt, TaskSpec
+
+__all__ = ["Answered", "waiting"]
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """An answer, its question, who gave it when, and the event, superstep and branch of it."""
+
+    interrupt: Interrupt
+    answer: Any
+    by: str | None
+    at: float
+    sequence: int
+    step: int
+    branch_id: str = "main"
+
+
+def waiting(
+    tasks: Sequence[TaskSpec], pending: Mapping[str, Interrupt], *asked: Interrupt
+) -> Mapping[str, Interrupt]:
+    """Return what waits after a task asked: in the order of the tasks, whoever asked first."""
+    first = {item.key: item for item in asked}
+    if not (first and pending):
+        return first or pending
+    asker, last = asked[0].task_id, list(pending.values())[-1].task_id
+    for task in tasks:  # mostly they ask in their order: then nothing is sorted
+        if task.task_id == asker:
+            break
+        if task.task_id == last:
+            return {**pending, **first}
+    places = {task.task_id: at for at, task in enumerate(tasks)}
+    rest = {key: item for key, item in pending.items() if key not in first}
+    return dict(sorted({**first, **rest}.items(), key=lambda item: places.get(item[1].task_id, 0)))
