@@ -55,8 +55,8 @@ class Questions:
         self, session: Session, keys: Keys, say: Callable[[str], object], lock: threading.RLock
     ) -> None:
         self._session, self._keys, self._say = session, keys, say
-        self._drafts = Drafts(session.driver)
         self._place = Place(keys, session.thread_id, self._allow, lock)
+        self._drafts = Drafts(session.driver)
         self._shown: dict[Asking, Form | ToolCard] = {}
         self._decisions: dict[str, tuple[ToolInterrupt, dict[str, Json]]] = {}
         self._calls = Calls(self._decided, lock)
