@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from nbgraph.core.schema import StateSchema
     from nbgraph.core.store import StateStore
 
-__all__ = ["NOT_PROVIDED", "Home", "NodeContext", "Port"]
+__all__ = ["NOT_PROVIDED", "Home", "NodeContext", "Port", "runs_on"]
 
 NOT_PROVIDED = object()
 """Stands for a context that the call did not pass; None is a context."""
@@ -150,7 +150,7 @@ class NodeContext:
         self._used.add(key)
         if inspect.iscoroutinefunction(function):
             return self._once_async(key, function)
-        if _on(self.port.loop):
+        if runs_on(self.port.loop):
             raise TypeError(f"In an async node, await ctx.once({key!r}, async_function)")
         if key in self.recorded:
             return fresh(self.recorded[key])
@@ -168,7 +168,8 @@ class NodeContext:
         return kept
 
 
-def _on(loop: asyncio.AbstractEventLoop) -> bool:
+def runs_on(loop: asyncio.AbstractEventLoop) -> bool:
+    """Return whether the caller runs on this loop."""
     try:
         return asyncio.get_running_loop() is loop
     except RuntimeError:

@@ -26,6 +26,7 @@ __all__ = [
     "Forked",
     "Interrupt",
     "LiveEvent",
+    "Logged",
     "OnceRecorded",
     "Route",
     "RunFailed",
@@ -417,16 +418,28 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
+class Logged:
+    """A log record of a node; `grave` is one of level ERROR or above."""
+
+    level: str
+    logger: str
+    message: str
+    grave: bool
+
+
+@dataclass(frozen=True, slots=True)
 class TaskEmitted:
     """A node said something while it ran.
 
     `kind` is `"custom"` for `ctx.emit(data)`, `"token"` for a piece of a chat model's answer, and
-    `"attempt"` for an attempt that will be repeated, whose `data` is an `Attempt`.
+    `"attempt"` for an attempt that will be repeated, whose `data` is an `Attempt`. Where somebody
+    listens, it is `"print"` for lines the node printed, `"log"` for a `Logged`, and `"held"` for
+    the seconds for which it held the loop.
     """
 
     task_id: str
     node: str
-    kind: Literal["custom", "token", "attempt"]
+    kind: Literal["custom", "token", "attempt", "print", "log", "held"]
     data: Any
     at: float
 

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4
 
 from nbgraph.core import answers
+from nbgraph.core.blocking import named
 from nbgraph.core.calls import Calls
-from nbgraph.core.context import Home, Port
+from nbgraph.core.context import Home, Port, runs_on
 from nbgraph.core.endings import Limits
 from nbgraph.core.endings import echoed as _echoed
 from nbgraph.core.endings import failed as _failed
@@ -171,7 +172,7 @@ class Superstepper:
         tasks = self._log.position.runnable
         port = self._outlet = self._outlet or self._port(asyncio.get_running_loop())
         self._jobs = {
-            call.task.task_id: asyncio.create_task(self._job(call))
+            call.task.task_id: asyncio.create_task(self._job(call), name=named(call.node.name))
             for call in self._calls.of(tasks, port, self.steps)
         }
         self._waiting = set(self._jobs)
@@ -183,7 +184,10 @@ class Superstepper:
 
     def _port(self, loop: asyncio.AbstractEventLoop) -> Port:
         def say(event: TaskEmitted) -> None:
-            loop.call_soon_threadsafe(self._inbox.put_nowait, event)
+            if runs_on(loop):  # at once, so that it comes before the task's end
+                self._inbox.put_nowait(event)
+            else:
+                loop.call_soon_threadsafe(self._inbox.put_nowait, event)
 
         async def record(task_id: str, key: str, value: Any) -> Any:
             kept = answers.to_json(value, where=f"result of ctx.once({key!r})")
