@@ -39,6 +39,7 @@ from nbgraph.errors import (
     UnsupportedByEngineError,
 )
 from nbgraph.handles import Run, Script
+from nbgraph.listening import Held, heard
 from nbgraph.snapshot import Mark, Snapshot, shown
 
 __all__ = ["Run", "Session", "begin", "open_session"]
@@ -63,6 +64,7 @@ class Session:
         self._snapshot = Snapshot(marks={node.path: "idle" for node in driver.shape.nodes})
         self._watchers: list[Callable[[Snapshot], None]] = []
         self._run: Run | None = None
+        self._held: Held | None = None
         self._first_step = 0
         self._lock = threading.RLock()  # a watcher may begin the next run
         run_sync(self._follow())
@@ -161,6 +163,11 @@ class Session:
         self._need("step")
         return self._continue(Continue(steps=1))
 
+    def step_into(self) -> Run:
+        """Run one superstep; a sub-graph in it pauses before its first one, or runs one of its."""
+        self._need("step")
+        return self._continue(Continue(steps=1, into=True))
+
     def run_until(self, node: str) -> Run:
         """Go on until a task of `node` is next."""
         self._need("until")
@@ -208,10 +215,13 @@ class Session:
     def breakpoints(
         self, before: Sequence[str] | None = None, after: Sequence[str] | None = None
     ) -> None:
-        """Pause before and after these nodes from now on; None keeps a list, `()` clears it."""
+        """Pause before and after these nodes from now on; None keeps a list, `()` clears it.
+
+        While a run goes on, it heeds them from its next superstep on.
+        """
         self._need("breakpoints")
         lists = [None if names is None else tuple(names) for names in (before, after)]
-        self._now(SetBreakpoints(*lists))
+        run_sync(self._tell(SetBreakpoints(*lists)))
 
     def fork(
         self,
@@ -240,6 +250,14 @@ class Session:
     def history(self) -> Sequence[Event]:
         """Return all recorded events, in order."""
         return run_sync(self.driver.events())
+
+    def listen(self, held: Held) -> None:
+        """Show what nodes print and log as events of theirs, and nowhere else, from the next run.
+
+        `held` is called, from another thread, with the async node that holds the loop for half a
+        second, so that nothing else runs, and with None when it has let go.
+        """
+        self._held = held
 
     def watch(self, callback: Callable[[Snapshot], None]) -> Callable[[], None]:
         """Call `callback` with the snapshot now and after every event; return how to stop that.
@@ -305,10 +323,11 @@ class Session:
     async def _carried(self, request: Request) -> GraphResult:
         last: Event | LiveEvent | None = None
         try:
-            async with aclosing(self.driver.send(request)) as happening:
-                async for event in happening:
-                    last = event
-                    self._show(event, running=True)
+            with heard(self._show, self._held):
+                async with aclosing(self.driver.send(request)) as happening:
+                    async for event in happening:
+                        last = event
+                        self._show(event, running=True)
         except NbgraphError:
             await self._follow()
             raise
@@ -323,7 +342,7 @@ class Session:
         position = self._snapshot.position
         return result_of(position, self.driver, position.step - self._first_step)
 
-    def _now(self, request: Edit | Skip | SetBreakpoints) -> None:
+    def _now(self, request: Edit | Skip) -> None:
         if self._snapshot.running:
             raise ResumeError("The thread is running; stop it, or wait for its end")
         run_sync(self._tell(request))

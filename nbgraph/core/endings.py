@@ -21,6 +21,7 @@ class Limits:
     until: str | None = None
     timeout: float | None = None
     break_when: Callable[[Any], bool] | None = None
+    into: bool = False
 
 
 def failed(error: BaseException) -> RunFailed:

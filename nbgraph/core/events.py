@@ -170,17 +170,17 @@ class ChildPlace(Record):
         The last event of the sub-graph's thread that its parent knows of.
     parent_branch_id : str
         The parent's branch that the task ran on; another one forks the sub-graph's thread.
-    paused : "before" or "after" or None
-        On which side of a breakpoint inside it stands, if it stands at one.
+    paused : "before" or "after" or "step" or None
+        On which side of a breakpoint inside it stands, or that it was stepped into.
     next : tuple of str
-        Paths of the nodes that run next, when it stands at a breakpoint.
+        Paths of the nodes that run next, when it stands there.
     """
 
     thread_id: str
     branch_id: str
     sequence: int
     parent_branch_id: str
-    paused: Literal["before", "after"] | None = None
+    paused: Literal["before", "after", "step"] | None = None
     next: tuple[str, ...] = ()
 
 

@@ -136,8 +136,8 @@ class Position:
         return tuple(f"{task.node}/{path}" for path in place.next)
 
     @property
-    def held(self) -> Literal["before", "after"] | None:
-        """On which side of a breakpoint a sub-graph of these tasks stands, if one does."""
+    def held(self) -> Literal["before", "after", "step"] | None:
+        """On which side of a breakpoint, or at which step, a sub-graph of these tasks stands."""
         places = (self.children.get(task.task_id) for task in self.unfinished)
         return next((place.paused for place in places if place and place.paused), None)
 

@@ -18,6 +18,7 @@ from nbgraph.core.endings import Limits
 from nbgraph.core.endings import echoed as _echoed
 from nbgraph.core.endings import failed as _failed
 from nbgraph.core.events import (
+    BreakpointsSet,
     Event,
     LiveEvent,
     OnceRecorded,
@@ -56,7 +57,7 @@ class _Once:
     recorded: asyncio.Future[None]
 
 
-_Item = Outcome | LiveEvent | _Once | Stop
+_Item = Outcome | LiveEvent | _Once | Stop | BreakpointsSet
 
 
 class Superstepper:
@@ -89,9 +90,9 @@ class Superstepper:
         self._waiting: set[str] = set()
         self._outlet: Port | None = None
 
-    def stop(self, request: Stop) -> None:
-        """End the run: at once, or when its superstep is finished. On the run's own loop only."""
-        self._inbox.put_nowait(request)
+    def tell(self, item: Stop | BreakpointsSet) -> None:
+        """End the run, at once or with its superstep, or let it pause elsewhere; on its loop."""
+        self._inbox.put_nowait(item)
 
     async def events(
         self, opening: Sequence[Event], *, passing: bool
@@ -206,14 +207,14 @@ class Superstepper:
     def _home(self) -> Home:
         log, position = self._log, self._log.position
         before, after = self._breakpoints(position)
-        root = log.root or log.thread_id
         return Home(
             store=log.store,
-            root=root,
+            root=log.root or log.thread_id,
             position=position,
             schema=self._graph.schema,
             before=before,
             after=after,
+            into=self._limits.into,
             tell=self._inbox.put_nowait,
         )
 
@@ -224,8 +225,7 @@ class Superstepper:
             await self._cancel()
             items += self._inbox.at_hand()  # what is known by then is recorded too
         live: list[Event | LiveEvent] = []
-        outcomes: list[Outcome] = []
-        stops = False
+        outcomes, stops = list[Outcome](), False
         for item in items:
             match item:
                 case Outcome():
@@ -234,6 +234,8 @@ class Superstepper:
                     stops, self._pausing = stops or not gently, True
                 case _Once():
                     live.extend(await self._record_once(item))
+                case BreakpointsSet():
+                    live.extend(await self._log.commit(self._log.draft([item])))
                 case _:
                     live.append(item)
         if not (stops or outcomes):

@@ -179,7 +179,11 @@ class _Child:
     ) -> None:
         last: Event | LiveEvent | None = None
         breakpoints = self._breakpoints(thread.known, ctx)
-        async with aclosing(thread.send(request, breakpoints=breakpoints)) as happening:
+        steps = None
+        if ctx.port.home().into:
+            steps = 0 if isinstance(request, Start) else 1
+        asked = thread.send(request, breakpoints=breakpoints, steps=steps)
+        async with aclosing(asked) as happening:
             async for event in happening:
                 last = event
                 _tell(ctx, event)
@@ -254,7 +258,7 @@ def _tell(ctx: NodeContext, event: Event | LiveEvent) -> None:
 def _place(thread: Thread, ctx: NodeContext) -> ChildPlace:
     position = thread.known
     match position.paused:
-        case "before" | "after" as paused:
+        case "before" | "after" | "step" as paused:
             following = position.next
         case _:
             paused, following = None, ()

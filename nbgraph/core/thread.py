@@ -6,12 +6,12 @@ import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from uuid import uuid4
 
 from nbgraph.core.context import NOT_PROVIDED
 from nbgraph.core.driver import Capability, Shape
-from nbgraph.core.events import Event, Forked, LiveEvent, StateEdited
+from nbgraph.core.events import BreakpointsSet, Event, Forked, LiveEvent, StateEdited
 from nbgraph.core.log import Draft, Log
 from nbgraph.core.opening import check_unanswered, login_name, opening
 from nbgraph.core.position import Position
@@ -178,11 +178,13 @@ class Thread:
         *,
         breakpoints: SetBreakpoints | None = None,
         break_when: Callable[[Any], bool] | None = None,
+        steps: int | None = None,
     ) -> AsyncGenerator[Event | LiveEvent, None]:
         """Carry out a request; iterate to see what happens.
 
         `breakpoints` are set together with what a run begins with, or not at all. `break_when`
-        holds for this request, instead of the graph's.
+        holds for this request, instead of the graph's. `steps` is for the thread of a sub-graph
+        that is stepped into: how many supersteps it runs.
 
         Raises
         ------
@@ -194,7 +196,8 @@ class Thread:
         match request:
             case Start() | Resume() | Continue():
                 # itself: each layer costs every event
-                return self._run(request, breakpoints, break_when or self.graph.break_when)
+                limits = self._limits(request, break_when or self.graph.break_when, steps)
+                return self._run(request, breakpoints, limits)
             case _:
                 return self._carried_out(request)
 
@@ -204,10 +207,13 @@ class Thread:
         match request:
             case Stop():
                 if self._running is not None:
-                    self._running.stop(request)
+                    self._running.tell(request)
             case Fork():
                 for event in await self._fork(request):
                     yield event
+            case SetBreakpoints() if self._running is not None:
+                for item in self._planned(request):
+                    self._running.tell(cast("BreakpointsSet", item))
             case Edit() | Skip() | SetBreakpoints():
                 for event in await self._record(request):
                     yield event
@@ -216,13 +222,9 @@ class Thread:
         self,
         request: Start | Resume | Continue,
         breakpoints: SetBreakpoints | None,
-        break_when: Callable[[Any], bool] | None,
+        limits: Limits,
     ) -> AsyncGenerator[Event | LiveEvent, None]:
         self._check_idle()
-        limits = Limits(self.graph.max_steps, timeout=self.graph.timeout)
-        if isinstance(request, Continue):
-            limits = Limits(limits.max_steps, request.steps, request.until, limits.timeout)
-        limits = replace(limits, break_when=break_when)
         self._last = self._running = Superstepper(
             self.graph, self._log, limits, self._context, stream_modes=self._stream_modes
         )
@@ -239,6 +241,24 @@ class Thread:
             raise
         finally:
             self._running = None
+
+    def _limits(
+        self,
+        request: Start | Resume | Continue,
+        break_when: Callable[[Any], bool] | None,
+        steps: int | None,
+    ) -> Limits:
+        """Return how far a request may go; `steps` is given where it is a sub-graph's part."""
+        limits = Limits(
+            self.graph.max_steps,
+            steps,
+            timeout=self.graph.timeout,
+            break_when=break_when,
+            into=steps is not None,
+        )
+        if steps is None and isinstance(request, Continue):
+            return replace(limits, steps=request.steps, until=request.until, into=request.into)
+        return limits
 
     async def _opening(
         self, request: Start | Resume | Continue | Edit | Skip | SetBreakpoints
@@ -317,4 +337,4 @@ class Thread:
     async def close(self) -> None:
         """Stop what runs. The store stays open: it may serve other threads."""
         if self._running is not None:
-            self._running.stop(Stop())
+            self._running.tell(Stop())
