@@ -321,13 +321,16 @@ class Session:
             return self._run
 
     async def _carried(self, request: Request) -> GraphResult:
+        with heard(self._show, self._held):
+            return await self._followed(request)
+
+    async def _followed(self, request: Request) -> GraphResult:
         last: Event | LiveEvent | None = None
         try:
-            with heard(self._show, self._held):
-                async with aclosing(self.driver.send(request)) as happening:
-                    async for event in happening:
-                        last = event
-                        self._show(event, running=True)
+            async with aclosing(self.driver.send(request)) as happening:
+                async for event in happening:
+                    last = event
+                    self._show(event, running=True)
         except NbgraphError:
             await self._follow()
             raise

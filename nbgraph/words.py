@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping
 from typing import Literal
 
-from nbgraph.snapshot import Mark, Progress, Snapshot
+from nbgraph.core.driver import Shape
+from nbgraph.snapshot import Mark, Progress, Snapshot, Superstep
 
 __all__ = [
+    "age",
     "breakpoints",
     "clock",
     "duration",
     "heading",
     "held",
     "line",
+    "lines",
     "note",
     "status",
     "status_mark",
@@ -122,10 +126,15 @@ def waiting_for(snapshot: Snapshot) -> str:
 
 
 def breakpoints(
-    snapshot: Snapshot,
+    snapshot: Snapshot, shape: Shape | None = None
 ) -> Mapping[str, Literal["before", "after", "before and after"]]:
-    """Return where the branch pauses, by node; `"*"` is every node."""
-    before, after = set(snapshot.position.before or ()), set(snapshot.position.after or ())
+    """Return where the branch pauses, by node; `"*"` is every node.
+
+    A branch that has set none pauses where its graph says.
+    """
+    own = snapshot.position
+    before = set((shape.before if shape else ()) if own.before is None else own.before)
+    after = set((shape.after if shape else ()) if own.after is None else own.after)
     found: dict[str, Literal["before", "after", "before and after"]] = {}
     for path in snapshot.marks:
         here = bool(before & {"*", path}), bool(after & {"*", path})
@@ -156,10 +165,54 @@ def clock(at: float) -> str:
     return time.strftime("%H:%M:%S", time.localtime(at))
 
 
-def line(mark: Mark, progress: Progress | None) -> str:
-    """Return a node's second line on the drawing."""
+def lines(snapshot: Snapshot, now: float | None = None) -> Mapping[str, str]:
+    """Return each node's second line on the drawing, by path.
+
+    With `now`, they say how long a node has been running or waiting.
+    """
+    asked: dict[str, float] = {}
+    for question in snapshot.pending.values():
+        since = min(asked.get(question.node, question.created_at), question.created_at)
+        asked[question.node] = since
+    answered = {record.interrupt.node for record in snapshot.records}
+    step = snapshot.supersteps[-1] if snapshot.supersteps else None
+    found: dict[str, str] = {}
+    for path, mark in snapshot.marks.items():
+        progress = snapshot.progress.get(path)
+        if mark == "waiting" and now is not None and path in asked:
+            text = f"for {age(now - asked[path])}"
+        elif mark == "done" and path in answered:
+            text = "answered"
+        else:
+            text = line(mark, progress, now)
+        many = step.count(path) if step is not None and mark in _OPEN else 0
+        found[path] = _fanned(step, path, mark, text) if step is not None and many > 1 else text
+    return found
+
+
+_OPEN = ("running", "waiting", "failed")
+
+
+def _fanned(step: Superstep, path: str, mark: Mark, text: str) -> str:
+    """Return the line of a node with several tasks in a superstep: `×8, 3 done`."""
+    many, done = step.count(path), step.count(path, "done", "skipped")
+    return f"×{many}, {done} done" if mark == "running" or done else f"×{many} · {text}"
+
+
+def age(seconds: float) -> str:
+    """Return how long something has waited, without seconds: `a moment`, `2 min`, `3 h`."""
+    for size, word in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{int(seconds // size)} {word}"
+    return "a moment"
+
+
+def line(mark: Mark, progress: Progress | None, now: float | None = None) -> str:
+    """Return the second line of a node with one task at a time."""
     tries = "" if progress is None else _tries(progress)
-    return " · ".join(part for part in (_line(mark, progress), tries) if part)
+    if tries and mark in ("running", "failed"):
+        return tries
+    return " · ".join(part for part in (_line(mark, progress, now), tries) if part)
 
 
 def _tries(progress: Progress) -> str:
@@ -170,17 +223,19 @@ def _tries(progress: Progress) -> str:
     return f"{progress.tries} {limit}tries"
 
 
-def _line(mark: Mark, progress: Progress | None) -> str:
+def _line(mark: Mark, progress: Progress | None, now: float | None) -> str:
     match mark:
         case "waiting":
             return "waits for you"
+        case "running" if now and progress and progress.since and now - progress.since >= 1:
+            return duration(math.floor(now - progress.since))
         case "running":
             return "running"
         case "failed":
             return "failed"
         case "skipped":
             return "not chosen"
-        case _ if progress is None:
+        case _ if progress is None or not progress.visits:
             return ""
         case _ if progress.visits > 1:
             return f"×{progress.visits} · {duration(progress.seconds)}"

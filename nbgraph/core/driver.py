@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from nbgraph.core.events import Event, LiveEvent
 from nbgraph.core.requests import Request
 
-__all__ = ["Capability", "Driver", "EdgeShape", "Folding", "NodeShape", "Shape"]
+__all__ = ["Capability", "Driver", "EdgeShape", "Folding", "HasSource", "NodeShape", "Shape"]
 
 Capability = Literal["step", "until", "stop", "pause", "edit", "skip", "breakpoints", "fork"]
 """What an engine may be able to do beyond starting, resuming and continuing."""
@@ -55,6 +55,18 @@ class Shape:
     edges: tuple[EdgeShape, ...]
     input_schema: Mapping[str, Any]
     """JSON Schema of an input."""
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    """Where a branch pauses that has set no breakpoints of its own."""
+
+
+@runtime_checkable
+class HasSource(Protocol):
+    """A driver that can show the code of its nodes."""
+
+    def source(self, path: str) -> str | None:
+        """Return a node's source; None where it cannot be had."""
+        ...
 
 
 class Folding(Protocol):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import textwrap
 import types
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -77,10 +78,11 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Inner:
-    """The sub-graph that a node runs: how it is drawn, and the fields both states have."""
+    """The sub-graph that a node runs: how it is drawn, the fields both states have, its code."""
 
     shape: Shape
     shared: tuple[str, ...] = ()
+    source: Callable[[str], str | None] = lambda _: None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,6 +108,14 @@ class Node(Source, Goal):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "is_async", inspect.iscoroutinefunction(self.handler))
+
+    @property
+    def source(self) -> str | None:
+        """The function's source; None where it cannot be had."""
+        try:
+            return textwrap.dedent(inspect.getsource(self.handler))
+        except (OSError, TypeError):
+            return None
 
     @property
     def description(self) -> str | None:

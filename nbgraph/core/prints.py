@@ -116,9 +116,10 @@ class _Records(logging.Handler):
                 return
             grave = record.levelno >= logging.ERROR
             voice.say("log", Logged(record.levelname, record.name, message, grave))
-        elif logging.lastResort is not None and self._is_alone(record):
-            if record.levelno >= logging.lastResort.level:
-                logging.lastResort.handle(record)
+            return
+        last = logging.lastResort
+        if last is not None and record.levelno >= last.level and self._is_alone(record):
+            last.handle(record)
 
     def _is_alone(self, record: logging.LogRecord) -> bool:
         """Return whether without this handler a record would have none."""

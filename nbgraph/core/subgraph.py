@@ -90,7 +90,7 @@ def subgraph(
     shape = graph.shape  # which refuses a graph without a flow
     child = _Child(graph, wires, stable=child_thread == "stable")
     made = node(name=name, label=label)(child.run)
-    return replace(made, inner=Inner(shape, wires.shared))
+    return replace(made, inner=Inner(shape, wires.shared, graph.structure.source))
 
 
 @dataclass(frozen=True, slots=True)

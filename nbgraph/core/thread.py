@@ -111,6 +111,10 @@ class Thread:
         """The graph's structure."""
         return self.graph.shape
 
+    def source(self, path: str) -> str | None:
+        """Return a node's source; None where it cannot be had."""
+        return self.graph.structure.source(path)
+
     @property
     def folding(self) -> StateSchema:
         """How updates become state."""

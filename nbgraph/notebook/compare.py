@@ -108,11 +108,7 @@ class _Side(ipywidgets.VBox):
         if snapshot is self._shown:
             return
         self._shown = snapshot
-        lines = {
-            path: words.line(each, snapshot.progress.get(path))
-            for path, each in snapshot.marks.items()
-        }
-        self._graph.show(snapshot.marks, lines, snapshot.taken)
+        self._graph.show(snapshot.marks, words.lines(snapshot), snapshot.taken)
         self._status.value = words.status(snapshot)
         for name in ("idle", "running", "done", "waiting", "failed"):
             self._mark.remove_class(name)
