@@ -7,7 +7,9 @@ import time
 from collections.abc import Mapping
 from typing import Literal
 
-from nbgraph.core.driver import Shape
+from nbgraph.core.driver import Capability, Shape
+from nbgraph.drawing import WORDS
+from nbgraph.inspection import Look
 from nbgraph.snapshot import Mark, Progress, Snapshot, Superstep
 
 __all__ = [
@@ -17,8 +19,10 @@ __all__ = [
     "duration",
     "heading",
     "held",
+    "held_node",
     "line",
     "lines",
+    "mark",
     "note",
     "status",
     "status_mark",
@@ -52,25 +56,63 @@ def status_mark(snapshot: Snapshot) -> Mark:
     return _STATUS[snapshot.status][1]
 
 
-def held(snapshot: Snapshot) -> Mapping[str, str]:
-    """Return why a button cannot act now, by button; a button that can is left out."""
+def held(
+    snapshot: Snapshot, capabilities: Mapping[Capability, str | None] | None = None
+) -> Mapping[str, str]:
+    """Return why a button cannot act now, by button; a button that can is left out.
+
+    `capabilities` are the engine's; what it cannot do at all is held with its reason.
+    """
     reasons: dict[str, str] = {}
     going = _why_not_going(snapshot)
     if going:
         reasons |= {name: f"{word} {going}" for name, word in _GOING.items()}
     if snapshot.running:
-        reasons["start"] = "Start waits for the end of this run"
-        reasons["fork"] = "Fork waits for the end of this run"
+        reasons |= {
+            name: f"{word} waits for the end of this run" for name, word in _RESTING.items()
+        }
     else:
         reasons |= {"pause": "Nothing is running", "stop": "Nothing is running"}
     if snapshot.pending:
         reasons["start"] = "Start waits for your answer"
     if not snapshot.position.sequence:
-        reasons["fork"] = "There is nothing to fork yet"
-    return reasons
+        reasons |= {"fork": "There is nothing to fork yet", "edit": "There is no state yet"}
+    return {**reasons, **_beyond(capabilities or {})}
 
 
-_GOING = {"step": "Step", "continue": "Continue"}
+def held_node(look: Look, name: Literal["until", "retry"]) -> str:
+    """Return why a node's button cannot act now; empty if it can."""
+    if name == "until":
+        if look.is_inner:
+            return "Run until stops at nodes of the graph itself; pause before this one instead"
+        return held(look.snapshot, look.session.driver.capabilities).get("until", "")
+    if look.superstep is None:
+        return "Retry from here needs a node that has run"
+    return held(look.snapshot, look.session.driver.capabilities).get("fork", "")
+
+
+def mark(name: Mark) -> str:
+    """Return a mark in words."""
+    return WORDS[name]
+
+
+_GOING = {"step": "Step", "into": "Step into", "continue": "Continue", "until": "Run until"}
+_RESTING = {"start": "Start", "fork": "Fork", "edit": "Edit state"}
+_NEEDS: Mapping[str, Capability] = {
+    "step": "step",
+    "into": "step",
+    "until": "until",
+    "pause": "pause",
+    "stop": "stop",
+    "fork": "fork",
+    "edit": "edit",
+}
+
+
+def _beyond(capabilities: Mapping[Capability, str | None]) -> Mapping[str, str]:
+    """Return the buttons whose request the engine does not know, with what it says about it."""
+    told = {name: capabilities.get(needed) for name, needed in _NEEDS.items()}
+    return {name: f"Not with this engine: {reason}" for name, reason in told.items() if reason}
 
 
 def _why_not_going(snapshot: Snapshot) -> str | None:
@@ -88,7 +130,7 @@ def why(snapshot: Snapshot) -> str:
     """Return the line under the toolbar: why buttons wait, and what to do."""
     if snapshot.running:
         return ""
-    if snapshot.pending:
+    if snapshot.pending and not snapshot.position.runnable:
         return "Step and Continue wait for your answer. Or fork to try another one."
     match snapshot.status:
         case "new":
@@ -96,7 +138,7 @@ def why(snapshot: Snapshot) -> str:
         case "completed":
             return "This turn has finished. Start again, or fork to answer differently."
         case "failed":
-            return "What is done is kept. Continue runs the rest again."
+            return "What is done is kept. Retry below, or Continue: what failed runs again."
         case "stopped" | "interrupted":
             return "Continue goes on to the next pause, Step runs one superstep."
         case _:
@@ -110,10 +152,40 @@ def heading(snapshot: Snapshot) -> str:
     return f"{snapshot.step} superstep{'' if snapshot.step == 1 else 's'}"
 
 
-def note(snapshot: Snapshot) -> str:
-    """Return what stands beside the heading: how many tasks the superstep has."""
+def note(snapshot: Snapshot, now: float | None = None) -> str:
+    """Return what stands beside the heading: tasks, how long the turn has taken, tokens.
+
+    `now` is given where the time that goes by is shown.
+    """
+    parts = [_tasks(snapshot), _elapsed(snapshot, now), _tokens(snapshot)]
+    return " · ".join(filter(None, parts))
+
+
+def _tasks(snapshot: Snapshot) -> str:
     count = len(snapshot.position.tasks)
+    if snapshot.position.failed and count > 1:
+        return f"{len(snapshot.position.finished)} done, {len(snapshot.position.failed)} failed"
     return f"{count} tasks" if count > 1 else ""
+
+
+def _elapsed(snapshot: Snapshot, now: float | None) -> str:
+    """Return how long the turn has taken, and how much of that it waited for a person."""
+    goes_on = snapshot.running or bool(snapshot.pending)
+    end = now if goes_on and now is not None else snapshot.ended
+    took = end - snapshot.began
+    if not snapshot.began or took < 1:
+        return ""
+    waits = [record.at - record.interrupt.created_at for record in snapshot.records]
+    waited = sum(waits)
+    of_it = f", of it {duration(waited)} waiting" if waited >= 1 and not goes_on else ""
+    return duration(math.floor(took)) + of_it
+
+
+def _tokens(snapshot: Snapshot) -> str:
+    usage = snapshot.usage
+    if not (usage.read or usage.written):
+        return ""
+    return f"{usage.read:,} tokens in, {usage.written:,} out"
 
 
 def waiting_for(snapshot: Snapshot) -> str:

@@ -13,7 +13,16 @@ from typing import Any, Literal, Protocol, runtime_checkable
 from nbgraph.core.events import Event, LiveEvent
 from nbgraph.core.requests import Request
 
-__all__ = ["Capability", "Driver", "EdgeShape", "Folding", "HasSource", "NodeShape", "Shape"]
+__all__ = [
+    "Capability",
+    "Driver",
+    "EdgeShape",
+    "Folding",
+    "HasReducers",
+    "HasSource",
+    "NodeShape",
+    "Shape",
+]
 
 Capability = Literal["step", "until", "stop", "pause", "edit", "skip", "breakpoints", "fork"]
 """What an engine may be able to do beyond starting, resuming and continuing."""
@@ -58,6 +67,15 @@ class Shape:
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
     """Where a branch pauses that has set no breakpoints of its own."""
+
+
+@runtime_checkable
+class HasReducers(Protocol):
+    """A folding that can tell how a field's updates are merged."""
+
+    def reducer(self, name: str) -> str | None:
+        """Return what merges a field's updates; None where an update replaces the value."""
+        ...
 
 
 @runtime_checkable

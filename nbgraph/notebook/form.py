@@ -31,7 +31,7 @@ from nbgraph.notebook.form_view import (
 from nbgraph.notebook.graph_view import Keys
 from nbgraph.notebook.routing import serve_while_busy
 
-__all__ = ["Form"]
+__all__ = ["Form", "form_class"]
 
 Judge = Callable[[Json], Mapping[str, str]]
 Callback = Callable[[Any], object]
@@ -148,6 +148,24 @@ class Form(ipywidgets.VBox):
         form.on_submit(on_submit)
         return form
 
+    @classmethod
+    def for_update(
+        cls, schema: Any, initial: Mapping[str, Any], on_submit: Callback, submit: str
+    ) -> Form:
+        """Return the form of some fields of a state, filled in as far as `initial` says."""
+
+        def problems(answer: Json) -> Mapping[str, str]:
+            return problems_of(schema, answer)
+
+        field = _field(publish(schema))
+        form = cls(initial=initial, _asked=_Asked(field, problems, submit=submit))
+        form.on_submit(on_submit)
+        return form
+
+    def name_submit(self, text: str) -> None:
+        """Say on the button what it does now."""
+        self._actions.submit.description = text
+
     def _build(self, *, alone: bool) -> None:
         asked, interrupt = self._asked, self._asked.interrupt
         self._page: Keys | None = Keys() if alone else None
@@ -162,7 +180,7 @@ class Form(ipywidgets.VBox):
         self._box.children = tuple(self._parts())
         self._box.add_class("nbgraph-form")
         if interrupt:
-            self._box.add_class(f"nbgraph-key-{re.sub('[^A-Za-z0-9]', '-', interrupt.key)}")
+            self._box.add_class(form_class(interrupt.key))
         serve_while_busy(self)
 
     def _framed(self, keys: Keys) -> ipywidgets.VBox:
@@ -363,6 +381,11 @@ class Form(ipywidgets.VBox):
         super().close()
         for part in inner:
             part.close()
+
+
+def form_class(key: str) -> str:
+    """Return the class that the form of a question wears."""
+    return f"nbgraph-key-{re.sub('[^A-Za-z0-9]', '-', key)}"
 
 
 class _AskedFor:

@@ -94,6 +94,7 @@ def test_one_change_among_500_nodes_is_a_short_message(
     sent: list[dict[str, Any]], states: list[object]
 ):
     view = GraphView(chain(500))
+    assert view.drawn.wait(20)
     marks: dict[str, Any] = {f"n{i}": "done" for i in range(400)}
     view.show(marks, dict.fromkeys(marks, "0.8 s"))
     states.clear()
@@ -137,13 +138,14 @@ def test_a_selected_node_is_called_back_with_its_path():
     name = "a\x00b"
     view = GraphView(Shape("g", (NodeShape(name, name),), (), {}))
     selected: list[str] = []
-    paused: list[str] = []
+    paused: list[tuple[str, str]] = []
     view.on_select(selected.append)
-    view.on_breakpoint(paused.append)
+    view.on_breakpoint(lambda path, side: paused.append((path, side)))
     hear(view, kind="select", node=address(name))
     hear(view, kind="select", node="not a node")
-    hear(view, kind="breakpoint", node=address(name))
-    assert (selected, paused) == ([name], [name])
+    hear(view, kind="breakpoint", node=address(name), side="after")
+    hear(view, kind="breakpoint", node=address(name), side="beside")
+    assert (selected, paused) == ([name], [(name, "after")])
 
 
 def test_lines_are_cut_and_hidden_characters_shown(sent: list[dict[str, Any]]):
