@@ -163,8 +163,9 @@ def note(snapshot: Snapshot, now: float | None = None) -> str:
 
 def _tasks(snapshot: Snapshot) -> str:
     count = len(snapshot.position.tasks)
-    if snapshot.position.failed and count > 1:
-        return f"{len(snapshot.position.finished)} done, {len(snapshot.position.failed)} failed"
+    done, failed = len(snapshot.position.finished), len(snapshot.position.failed)
+    if failed and count > 1:
+        return f"{done} done, {failed} failed" if done else f"{count} tasks, {failed} failed"
     return f"{count} tasks" if count > 1 else ""
 
 
@@ -191,7 +192,8 @@ def _tokens(snapshot: Snapshot) -> str:
 def waiting_for(snapshot: Snapshot) -> str:
     """Return what stands where a question would, while there is none."""
     if snapshot.running:
-        return f"{', '.join(snapshot.next) or 'The graph'} runs."
+        runs = "run" if len(snapshot.next) > 1 else "runs"
+        return f"{', '.join(snapshot.next) or 'The graph'} {runs}."
     if snapshot.next:
         return f"Next: {', '.join(snapshot.next)}."
     return "Nothing waits for you."

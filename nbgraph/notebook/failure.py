@@ -63,7 +63,10 @@ class FailureCard(ipywidgets.VBox):
         self._form: StateForm | None = None
         options = (_RETRY, _EDIT, _SKIP) if self._failed else (_RETRY, _EDIT)
         self._choice: Any = classed(
-            ipywidgets.RadioButtons(options=options, value=_RETRY), "nbgraph-choice", "nbgraph-ways"
+            ipywidgets.RadioButtons(options=options, value=_RETRY),
+            "nbgraph-choice",
+            "nbgraph-tabs",
+            "nbgraph-ways",
         )
         self._choice.observe(self._chosen, "value")
         self._body = column([])
@@ -170,7 +173,8 @@ def _traces(error: ErrorInfo) -> list[ipywidgets.Widget]:
 def _last_frame(lines: list[str], at: int) -> str:
     found = _FRAME.match(lines[at])
     path, number, name = found.groups() if found else ("", "", "")
-    where = f"{PurePath(path).name}, line {number}, in {name}"
+    file = "a cell" if "ipykernel" in path else PurePath(path).name
+    where = f"{file}, line {number}, in {name}"
     code = lines[at + 1] if at + 1 < len(lines) and lines[at + 1].startswith("    ") else ""
     return "\n".join(filter(None, [where, code, lines[-1]]))
 

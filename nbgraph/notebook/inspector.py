@@ -70,7 +70,9 @@ class Inspector(ipywidgets.VBox):
         head = row([self._mark, self._name, self._line, spacer(), close], "nbgraph-row")
         acting = [self._answer, *self._sides.values(), self._until, self._retry]
         self._part: Any = classed(
-            ipywidgets.RadioButtons(options=tuple(_PARTS), value="Update"), "nbgraph-choice"
+            ipywidgets.RadioButtons(options=tuple(_PARTS), value="Update"),
+            "nbgraph-choice",
+            "nbgraph-tabs",
         )
         self._part.observe(self._chosen, "value")
         self._body = label("", "nbgraph-text", "nbgraph-code", "nbgraph-node-body")

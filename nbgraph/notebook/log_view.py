@@ -69,7 +69,10 @@ class LogView(ipywidgets.VBox):
         self._from = 0.0
         self._names: tuple[str, ...] = ()
         self._choice: Any = classed(
-            ipywidgets.RadioButtons(options=(_ALL,), value=_ALL), "nbgraph-choice", "nbgraph-nodes"
+            ipywidgets.RadioButtons(options=(_ALL,), value=_ALL),
+            "nbgraph-choice",
+            "nbgraph-tabs",
+            "nbgraph-nodes",
         )
         self._choice.observe(self._chosen, "index")
         title = classed(ipywidgets.Label("Log"), "nbgraph-h3")

@@ -28,13 +28,14 @@ class _Tool:
 _TOOLS = (
     _Tool("start", "Start again", "play", "Begin another turn"),
     _Tool("step", "Step", "step-forward", "Run one superstep"),
-    _Tool("into", "Step into", "level-down", "Run one superstep, in a sub-graph one of its own"),
+    _Tool("into", "", "level-down", "Run one superstep, in a sub-graph one of its own"),
     _Tool("continue", "Continue", "play", "Go on to the next pause"),
     _Tool("pause", "Pause", "pause", "Pause after this superstep"),
     _Tool("stop", "Stop", "stop", "Stop now; what is unfinished can be continued"),
     _Tool("fork", "Fork", "code-fork", "Try something else on a branch"),
-    _Tool("edit", "Edit state", "pencil", "Change the state through its reducers"),
+    _Tool("edit", "", "pencil", "Change the state through its reducers"),
 )
+_CLASSES = {"edit": "edit-state"}  # nbgraph-edit is a tool card's
 _UNTIL = "Run until…"
 
 
@@ -95,7 +96,8 @@ class Toolbar(ipywidgets.VBox):
         return button(
             action.label,
             lambda: self._press(action.name),
-            f"nbgraph-{action.name}",
+            f"nbgraph-{_CLASSES.get(action.name, action.name)}",
+            *(() if action.label else ("only",)),
             icon=action.icon,
             tooltip=action.tooltip,
         )

@@ -7,6 +7,10 @@ const CARD_KEYS = { a: "approve", e: "edit", d: "deny", r: "respond" };
 const NAMES = [
   [".nbgraph-toolbar", { role: "toolbar", "aria-label": "Run" }],
   [".nbgraph-status", { role: "status" }],
+  ["button.nbgraph-into", { "aria-label": "Step into" }],
+  ["button.nbgraph-edit-state", { "aria-label": "Edit state" }],
+  [".nbgraph-until > select", { "aria-label": "Run until" }],
+  [".nbgraph-branch > select", { "aria-label": "Branch" }],
   [".nbgraph-summary", { role: "alert", tabindex: "-1" }],
 ];
 let groups = 0;
@@ -39,6 +43,7 @@ function listen(root) {
   root.addEventListener("pointerdown", onPress, true);
   root.addEventListener("click", onRelease, true);
   root.addEventListener("click", onSubmit, true);
+  root.addEventListener("click", onCopy);
   let due = false;
   const later = (changes) => {
     if (due || changes.every(({ target }) => target instanceof SVGElement)) return;
@@ -140,6 +145,12 @@ function onSubmit(event) {
   event.stopImmediatePropagation();
 }
 
+function onCopy(event) {
+  const button = event.target.closest(".nbgraph-copy-text");
+  const text = button?.closest(".nbgraph-chip")?.querySelector(".nbgraph-mono")?.textContent;
+  if (text) navigator.clipboard?.writeText(text.trim());
+}
+
 function nameParts(root) {
   for (const [part, attributes] of NAMES)
     for (const element of root.querySelectorAll(part)) filled(element, attributes, []);
@@ -153,6 +164,8 @@ function nameParts(root) {
     button.setAttribute("aria-pressed", button.classList.contains("mod-active"));
   for (const button of root.querySelectorAll("button.nbgraph-held, button[aria-disabled]"))
     button.setAttribute("aria-disabled", button.classList.contains("nbgraph-held"));
+  for (const select of root.querySelectorAll(".nbgraph-until > select"))
+    select.setAttribute("aria-disabled", select.parentElement.classList.contains("nbgraph-held"));
   for (const field of root.querySelectorAll(".nbgraph-field"))
     for (const input of field.querySelectorAll("input, textarea, select"))
       input.setAttribute("aria-invalid", input.closest(".nbgraph-field").classList.contains("nbgraph-has-error"));
