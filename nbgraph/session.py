@@ -6,7 +6,6 @@ called from any thread but the loop's, and return at once.
 
 from __future__ import annotations
 
-import dataclasses
 import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -366,7 +365,7 @@ class Session:
         if event is not None:
             self._fold(event)
         if running is not None and running != self._snapshot.running:
-            self._snapshot = dataclasses.replace(self._snapshot, running=running)
+            self._snapshot = self._snapshot.moved(running=running)
         self._notify()
 
     def _notify(self) -> None:
