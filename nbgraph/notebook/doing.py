@@ -23,41 +23,41 @@ class Doing(ipywidgets.VBox):
     def __init__(self) -> None:
         super().__init__()
         classed(self, "nbgraph-doing")
-        self._cards: dict[str, _Card] = {}
+        self._cards: list[_Card] = []  # used again for other tasks
         self._more = text("", "nbgraph-2nd")
         self.layout.display = "none"
 
     def show(self, snapshot: Snapshot) -> None:
         """Show what a snapshot's tasks are doing."""
         doing: Mapping[str, Activity] = snapshot.doing if snapshot.running else {}
-        shown = dict(list(doing.items())[:_SHOWN])
-        for gone in set(self._cards) - set(shown):
-            self._cards.pop(gone).close()
-        for task_id, activity in shown.items():
-            if task_id not in self._cards:
-                self._cards[task_id] = _Card(task_id)
-            self._cards[task_id].show(activity)
+        shown = list(doing.items())[:_SHOWN]
+        while len(self._cards) < len(shown):
+            self._cards.append(_Card())
+            self.children = (*self._cards, self._more)
+        for card, (task_id, activity) in zip(self._cards, shown, strict=False):
+            card.show(task_id, activity)
+        for at, card in enumerate(self._cards):
+            _display(card, on=at < len(shown))
         rest = len(doing) - len(shown)
         set_text(self._more, f"and {rest} more" if rest else "")
-        children = (*(self._cards[each] for each in shown), *((self._more,) if rest else ()))
-        if self.children != children:
-            self.children = children
-            self.layout.display = None if children else "none"
+        _display(self, on=bool(shown))
 
 
 class _Card(ipywidgets.VBox):
-    def __init__(self, task_id: str) -> None:
+    def __init__(self) -> None:
+        self._name = text("", "nbgraph-strong")
         self._note = text("", "nbgraph-2nd")
         self._bar: Any = ipywidgets.FloatProgress(max=1.0, layout={"width": "auto"})
         self._bar.layout.display = "none"
         self._text = text("", "nbgraph-text", "nbgraph-tokens")
         self._text.layout.display = "none"
-        head = row([mark("running"), text(task_id, "nbgraph-strong"), self._note], "nbgraph-head")
+        head = row([mark("running"), self._name, self._note], "nbgraph-head")
         super().__init__([head, self._bar, self._text])
         classed(self, "nbgraph-activity")
 
-    def show(self, activity: Activity) -> None:
+    def show(self, task_id: str, activity: Activity) -> None:
         """Show a task's activity; what is the same is not sent."""
+        set_text(self._name, task_id)
         share = activity.share
         percent = "" if share is None else f"{share:.0%}"
         set_text(self._note, " · ".join(filter(None, [activity.note, percent])))

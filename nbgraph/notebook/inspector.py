@@ -12,7 +12,17 @@ from nbgraph import words
 from nbgraph.core.driver import NodeShape
 from nbgraph.inspection import Look, inspect_node
 from nbgraph.notebook.labels import label, set_text
-from nbgraph.notebook.parts import button, classed, column, mark, row, set_class, spacer, text
+from nbgraph.notebook.parts import (
+    button,
+    classed,
+    column,
+    mark,
+    row,
+    set_class,
+    show_mark,
+    spacer,
+    text,
+)
 from nbgraph.session import Session
 
 __all__ = ["Inspector", "NodeActs"]
@@ -157,8 +167,7 @@ class Inspector(ipywidgets.VBox):
     def _show_head(self, look: Look, node: NodeShape | None) -> None:
         snapshot = look.snapshot
         which = snapshot.marks.get(look.path, "idle")
-        for name in ("idle", "running", "done", "waiting", "failed", "skipped"):
-            set_class(self._mark, name, on=name == which)
+        show_mark(self._mark, which)
         set_text(self._name, look.path)
         set_text(self._line, words.lines(snapshot).get(look.path) or words.mark(which))
         set_text(self._about, (node.description if node else None) or "")

@@ -12,7 +12,7 @@ from nbgraph.core.workers import call_in_worker
 
 __all__ = ["Painter", "every"]
 
-_PAUSE = 1 / 8
+_PAUSE = 1 / 7
 
 
 class Painter:

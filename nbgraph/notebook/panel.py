@@ -22,6 +22,7 @@ from nbgraph.notebook.failure import FailureCard, failure_of
 from nbgraph.notebook.form import Form
 from nbgraph.notebook.graph_view import GraphView
 from nbgraph.notebook.inspector import Inspector
+from nbgraph.notebook.labels import set_text
 from nbgraph.notebook.log_view import LogView
 from nbgraph.notebook.painter import Painter, every
 from nbgraph.notebook.parts import classed, column, row, text
@@ -129,6 +130,7 @@ class Panel(ipywidgets.VBox):
         self._graph = self._wired(GraphView(session.driver.shape))
         self._inspector = Inspector(self.acts)
         self._doing = Doing()
+        self._nothing = text("", "nbgraph-2nd")
         self._main = column([], "nbgraph-main")
         self._timeline = Timeline(session)
         self._log = LogView()
@@ -242,7 +244,8 @@ class Panel(ipywidgets.VBox):
         shown += [self._record(record) for record in snapshot.records]
         shown += filter(None, [self._result(snapshot)])
         if not shown:
-            shown = [text(words.waiting_for(snapshot), "nbgraph-2nd")]
+            set_text(self._nothing, words.waiting_for(snapshot))
+            shown = [self._nothing]
         children = (*shown, self._doing)
         if self._main.children != children:
             self._main.children = children

@@ -9,7 +9,7 @@ import ipywidgets
 
 from nbgraph import words
 from nbgraph.notebook.labels import visible
-from nbgraph.notebook.parts import classed, row, set_class, text
+from nbgraph.notebook.parts import classed, row, set_classes, text
 from nbgraph.session import Session
 from nbgraph.snapshot import Mark, Snapshot, Superstep, TaskBar
 
@@ -25,7 +25,7 @@ _SIGNS: Mapping[Mark, str] = {
 }
 _SHOWN = 40
 """How many supersteps the strip shows; the oldest are counted instead."""
-_SHOWN_RUNNING = 10
+_SHOWN_RUNNING = 8
 """While it runs all boxes change all the time, and each is a message."""
 
 
@@ -72,8 +72,7 @@ class Timeline(ipywidgets.VBox):
         if box.description != description:
             box.description = description
         worst = _worst(step)
-        set_class(box, "now", on=now)
-        set_class(box, "done", on=not now and worst == "done")
+        set_classes(box, {"now": now, "done": not now and worst == "done"})
 
 
 def _task(bar: TaskBar) -> str:

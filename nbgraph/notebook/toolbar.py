@@ -10,7 +10,7 @@ import ipywidgets
 
 from nbgraph import words
 from nbgraph.notebook.labels import visible
-from nbgraph.notebook.parts import button, classed, mark, row, set_class, spacer, text
+from nbgraph.notebook.parts import button, classed, mark, row, set_class, show_mark, spacer, text
 from nbgraph.session import Session
 from nbgraph.snapshot import Snapshot
 
@@ -156,9 +156,8 @@ class Toolbar(ipywidgets.VBox):
         self._why.value = self._holds or words.why(self._session.snapshot)
 
     def _show_mark(self, name: str) -> None:
-        for each in ("idle", "running", "done", "waiting", "failed"):
-            set_class(self._mark, each, on=each == name)
-            set_class(self._chip, f"is-{each}", on=each == name)
+        show_mark(self._mark, name)
+        show_mark(self._chip, name, "is-")
 
     def _show_branches(self, branch_id: str, branches: tuple[str, ...]) -> None:
         _display(self._branch, on=len(branches) > 1)
