@@ -1,4 +1,4 @@
-"""What a person does in a panel with a node, a failure, the state: in Python, as a click does it."""
+"""What a person does in a panel with a node, a failure or the state, as a click does it."""
 
 from __future__ import annotations
 
