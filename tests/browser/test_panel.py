@@ -181,7 +181,7 @@ def test_a_failure_is_retried_with_an_edit(open_notebook: Open):
 def test_a_failure_is_skipped_with_a_value(open_notebook: Open):
     notebook, panel = opened(open_notebook, 'panel = Panel(line(risk), "t", {})')
     card = panel.locator(".nbgraph-failure")
-    card.get_by_text("Skip with a value").click()
+    card.get_by_text("Skip with a value", exact=True).click()
     form = card.locator(".nbgraph-state-form")
     form.get_by_label("Item").fill("set by hand")
     form.get_by_label("Item").press("Tab")

@@ -85,6 +85,7 @@ class Graph {
     node.group.setAttribute("role", "button");
     node.group.setAttribute("tabindex", "-1");
     node.group.addEventListener("click", () => this.select(node));
+    node.group.addEventListener("focus", () => this.hold(node));
     this.showNode(node, NONE);
   }
 
@@ -181,10 +182,14 @@ class Graph {
     this.say("select", node);
   }
 
-  focus(node) {
+  hold(node) {
     this.focused?.group.setAttribute("tabindex", "-1");
     this.focused = node;
     node.group.setAttribute("tabindex", "0");
+  }
+
+  focus(node) {
+    this.hold(node);
     node.group.focus();
     this.reveal(node);
   }

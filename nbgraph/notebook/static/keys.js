@@ -154,6 +154,8 @@ function onCopy(event) {
 function nameParts(root) {
   for (const [part, attributes] of NAMES)
     for (const element of root.querySelectorAll(part)) filled(element, attributes, []);
+  for (const button of root.querySelectorAll("button.only[title]:not([aria-label])"))
+    button.setAttribute("aria-label", button.title);
   for (const group of root.querySelectorAll(".nbgraph-group")) {
     const heading = group.querySelector(":scope > .nbgraph-row > .nbgraph-label")?.textContent;
     if (heading) filled(group, { role: "group", "aria-label": heading }, []);
