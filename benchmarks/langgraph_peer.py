@@ -99,23 +99,46 @@ def asking(checkpointer: Any) -> Any:
     flow = StateGraph(Talk)
     flow.add_node("speak", speak)
     flow.add_node("ask", ask)
-    begin = lambda state: "speak" if state["count"] < state["goal"] else "ask"  # noqa: E731
-    flow.add_conditional_edges(START, begin, ["speak", "ask"])
-    flow.add_conditional_edges("speak", begin, ["speak", "ask"])
+    further = lambda state: "speak" if state["count"] < state["goal"] else "ask"  # noqa: E731
+    flow.add_conditional_edges(START, further, ["speak", "ask"])
+    flow.add_conditional_edges("speak", further, ["speak", "ask"])
     flow.add_edge("ask", END)
     return flow.compile(checkpointer=checkpointer)
 
 
-def pause_and_resume(messages: list[str], file: Path) -> tuple[Run, Run]:
-    app = asking(saver(file))
+def turning(checkpointer: Any) -> Any:
+    """Return an app whose turn asks if its input says so."""
+
+    def begin(_: Talk) -> dict[str, Any]:
+        return {}
+
+    def ask(_: Talk) -> dict[str, Any]:
+        return {"messages": [str(interrupt({"question": "go on?"}))]}
+
+    flow = StateGraph(Talk)
+    flow.add_node("begin", begin)
+    flow.add_node("ask", ask)
+    flow.add_edge(START, "begin")
+    more = lambda state: "ask" if state["count"] < state["goal"] else END  # noqa: E731
+    flow.add_conditional_edges("begin", more, ["ask", END])
+    flow.add_edge("ask", END)
+    return flow.compile(checkpointer=checkpointer)
+
+
+def pause_and_resume(messages: list[str], file: Path) -> tuple[Run, Run, Run]:
+    """Return a turn that gives the messages, one that asks, and the answer."""
+    app = turning(saver(file))
+
+    async def start() -> None:
+        invoked(app, {"count": 0, "goal": 0, "messages": messages}, "t")
 
     async def pause() -> None:
-        invoked(app, {"count": 0, "goal": 0, "messages": messages}, "t")
+        invoked(app, {"goal": 1}, "t")
 
     async def resume() -> None:
         invoked(app, Command(resume=True), "t")
 
-    return pause, resume
+    return start, pause, resume
 
 
 def threads(count: int) -> Run:

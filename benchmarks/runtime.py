@@ -2,16 +2,17 @@
 
 Run as `python benchmarks/runtime.py [part ...]`. Every figure is the least of several rounds of
 CPU time, beside a floor: the same work written by hand, with one task, one check and one JSON text
-a step, and with SQLite one row in one transaction. LangGraph does the same work in the same run
-where it is installed (`pip install langgraph langgraph-checkpoint-sqlite`). Figures depend on the
-machine: compare within one run, and compare the ratio to the floor between machines. Set TMPDIR to
-a folder in memory to leave out the disk.
+a step, and with SQLite one row in one transaction. LangGraph and burr do the same work in the same
+run where they are installed (`pip install langgraph langgraph-checkpoint-sqlite apache-burr`); what
+burr cannot do stays empty. Figures depend on the machine: compare within one run, and compare the
+ratio to the floor between machines. Set TMPDIR to a folder in memory to leave out the disk.
 """
 
 from __future__ import annotations
 
 import asyncio
 import gc
+import importlib
 import json
 import os
 import resource
@@ -20,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Annotated, Any
@@ -43,14 +44,22 @@ from nbgraph import (
     when,
 )
 
-try:
-    import langgraph_peer as peer
-except ImportError:
-    peer = None
-
 ROUNDS = 5
 PEER_ROUNDS = 2
 TEXT = "x" * 200
+
+Work = Callable[[], Coroutine[Any, Any, Any]]
+
+
+def found(module: str) -> Any:
+    """Return a peer's module, or None where the peer is not installed."""
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        return None
+
+
+PEERS = {"LangGraph": found("langgraph_peer"), "burr": found("burr_peer")}
 
 
 class Count(BaseState):
@@ -72,6 +81,11 @@ async def tick(state: Count) -> dict[str, Any]:
 @node
 async def speak(state: Talk) -> dict[str, Any]:
     return {"messages": [TEXT], "count": state.count + 1}
+
+
+@node
+async def begin(_: Talk) -> None:
+    """Do nothing: what follows depends on the input."""
 
 
 @node
@@ -104,7 +118,7 @@ def fan_out(*, is_async: bool) -> Graph:
     return Graph(Talk).flow(START >> node(goto=[each])(spread), each >> END)
 
 
-def cpu(work: Callable[[], Coroutine[Any, Any, Any]]) -> float:
+def cpu(work: Work) -> float:
     """Return the CPU seconds of one run."""
 
     async def measured() -> float:
@@ -120,15 +134,20 @@ def cpu(work: Callable[[], Coroutine[Any, Any, Any]]) -> float:
         gc.enable()
 
 
-def least(
-    make: Callable[[], Callable[[], Coroutine[Any, Any, Any]]], *, rounds: int = ROUNDS
-) -> float:
+def least(make: Callable[[], Work], *, rounds: int = ROUNDS) -> float:
     return min(cpu(make()) for _ in range(rounds))
 
 
-def beside(make: Callable[[], Callable[[], Coroutine[Any, Any, Any]]]) -> float | None:
-    """Return what LangGraph takes for the same work, where it is installed."""
-    return None if peer is None else least(make, rounds=PEER_ROUNDS)
+Others = list[float | None]
+
+
+def beside(part: str, *given: Any, rounds: int = PEER_ROUNDS, **options: Any) -> Others:
+    """Return what each peer takes for the same work, where it is installed and can do it."""
+    works = [getattr(peer, part, None) for peer in PEERS.values()]
+    return [
+        None if work is None else least(lambda w=work: w(*given, **options), rounds=rounds)
+        for work in works
+    ]
 
 
 def row(
@@ -137,18 +156,22 @@ def row(
     *,
     times: int = 1,
     floor: float | None = None,
-    other: float | None = None,
+    others: Sequence[float | None] = (),
     goal: str = "",
 ) -> None:
     """Print one line of the table, in microseconds for each of `times`."""
-    found = [
-        "" if value is None else f"{value / times * 1e6:,.1f}" for value in (spent, floor, other)
-    ]
-    line(what, *found, goal)
+    cells = ["" if one is None else f"{one / times * 1e6:,.1f}" for one in (spent, floor, *others)]
+    line(what, cells[0], cells[1], cells[2:], goal)
 
 
-def line(what: str, spent: str, floor: str = "", other: str = "", goal: str = "") -> None:
-    print(f"{what:42} {spent:>12} {floor:>10} {other:>12}   {goal}", flush=True)
+def line(
+    what: str, spent: str, floor: str = "", others: Sequence[str] = (), goal: str = ""
+) -> None:
+    cells = [*others, *[""] * len(PEERS)][: len(PEERS)]
+    print(
+        f"{what:42} {spent:>10} {floor:>10} {' '.join(f'{one:>10}' for one in cells)}   {goal}",
+        flush=True,
+    )
 
 
 # --- floors ---------------------------------------------------------------------------------
@@ -203,7 +226,7 @@ async def floor_fan_out(count: int, *, is_async: bool) -> None:
 def supersteps(folder: Path) -> None:
     steps, graph = 1000, looping(Count, tick)
 
-    def run(store: Any) -> Callable[[], Coroutine[Any, Any, Any]]:
+    def run(store: Any) -> Work:
         thread = None if store is None else "t"
         return lambda: graph.ainvoke({"goal": steps}, thread_id=thread, state_store=store)
 
@@ -221,26 +244,27 @@ def supersteps(folder: Path) -> None:
     )
     for keep, store, floor, goal in kinds:
         spent = least(lambda make=store: run(make()))
-        other = beside(lambda kept=keep: peer.steps(steps, kept, folder / "peer-steps.db"))
-        row(f"superstep, {keep}", spent, times=steps, floor=floor, other=other, goal=goal)
+        others = beside("steps", steps, keep, folder / "peer-steps.db")
+        row(f"superstep, {keep}", spent, times=steps, floor=floor, others=others, goal=goal)
 
 
 def messages(folder: Path) -> None:
     graph = looping(Talk, speak)
     for steps in (500, 2000, 8000):
-        for old in folder.glob("talk.db*"):
+        for old in folder.glob("*talk.db*"):
             old.unlink()
         store = SQLiteStateStore(folder / "talk.db")
         spent = cpu(
             lambda s=store, n=steps: graph.ainvoke({"goal": n}, thread_id="t", state_store=s)
         )
+        store.close()
         size = sum(file.stat().st_size for file in folder.glob("talk.db*"))
-        other = None
-        if peer is not None and steps <= 2000:
-            other = cpu(peer.steps(steps, "SQLite", folder / "peer-talk.db", TEXT))
+        others: Others = []
+        if steps <= 2000:  # theirs grow with the square of the steps
+            others = beside("steps", steps, "SQLite", folder / "peer-talk.db", TEXT, rounds=1)
         what = f"a step of {steps:,}, 200 bytes each, SQLite"
-        row(what, spent, times=steps, other=other, goal="60")
-        line("  and its files", f"{size / 1e6:.2f} MB")
+        row(what, spent, times=steps, others=others, goal="60")
+        line("  and its file", f"{size / 1e6:.2f} MB", goal="1.6 MB at 2,000" * (steps == 2000))
 
 
 def fan_outs(_: Path) -> None:
@@ -249,39 +273,52 @@ def fan_outs(_: Path) -> None:
         for count in (1000, 5000):
             floor = least(lambda n=count, a=is_async: lambda: floor_fan_out(n, is_async=a))
             spent = least(lambda g=graph, n=count: lambda: g.ainvoke({"goal": n}))
-            other = None
+            others: Others = []
             if count == 1000:
-                other = beside(lambda n=count, a=is_async: peer.fan_out(n, is_async=a))
+                others = beside("fan_out", count, is_async=is_async)
             what = f"a task of {count:,} at once, {'async' if is_async else 'sync'}"
             goal = "25" if is_async else "35"
-            row(what, spent, times=count, floor=floor, other=other, goal=goal)
+            row(what, spent, times=count, floor=floor, others=others, goal=goal)
 
 
 def pauses(folder: Path) -> None:
-    graph = Graph(Talk).flow(START >> ask >> END)
+    """Measure a turn that asks, in a thread that has `count` messages, and its answer."""
+    graph = Graph(Talk).flow(START >> begin, begin >> when(more, ask), ask >> END)
     for count, goal in ((10, "1,200"), (1000, "3,500")):
-        spent = [paused(graph, count, folder / f"pause-{count}-{at}.db") for at in range(ROUNDS)]
-        others = [peer_paused(count, folder / f"peer-{count}-{at}.db") for at in range(PEER_ROUNDS)]
-        pause, resume = map(min, zip(*spent, strict=True))
-        other = [None if peer is None else min(found) for found in zip(*others, strict=True)]
-        row(f"pause at {count:,} messages, SQLite", pause, other=other[0], goal="800")
-        row(f"resume at {count:,} messages, SQLite", resume, other=other[1], goal=goal)
+        files = [folder / f"pause-{count}-{at}.db" for at in range(ROUNDS)]
+        spent = [paused(graph, count, file) for file in files]
+        others = peer_paused(count, folder)
+        for what, at, limit in (("pause", 0, "800"), ("resume", 1, goal)):
+            least_of = min(found[at] for found in spent)
+            theirs = [None if others is None else min(found[at] for found in others)]
+            row(f"{what} at {count:,} messages, SQLite", least_of, others=theirs, goal=limit)
 
 
-def peer_paused(count: int, file: Path) -> tuple[float, float]:
+def peer_paused(count: int, folder: Path) -> list[tuple[float, ...]] | None:
+    peer = PEERS["LangGraph"]
     if peer is None:
-        return 0.0, 0.0
-    pause, resume = peer.pause_and_resume([TEXT] * count, file)
-    return cpu(pause), cpu(resume)
+        return None
+    rounds: list[tuple[float, ...]] = []
+    for at in range(PEER_ROUNDS):
+        start, *turns = peer.pause_and_resume([TEXT] * count, folder / f"peer-{count}-{at}.db")
+        cpu(start)
+        rounds.append(tuple(map(cpu, turns)))
+    return rounds
 
 
 def paused(graph: Graph, count: int, file: Path) -> tuple[float, float]:
-    """Return what a pause costs, in a file that is open, and what its answer does."""
-    store = SQLiteStateStore(file)
-    asyncio.run(store.threads())
-    options: dict[str, Any] = {"thread_id": "t", "state_store": store}
-    pause = cpu(lambda: graph.ainvoke({"messages": [TEXT] * count}, **options))
-    return pause, cpu(lambda: graph.ainvoke(resume=Resume(True), **options))
+    """Return what a pause costs, and what its answer does to whoever opens the file anew."""
+    first = SQLiteStateStore(file)
+    options: dict[str, Any] = {"thread_id": "t", "state_store": first}
+    asyncio.run(graph.ainvoke({"messages": [TEXT] * count}, **options))
+    pause = cpu(lambda: graph.ainvoke({"goal": 1}, **options))
+    first.close()
+    again = SQLiteStateStore(file)
+    asyncio.run(again.threads())
+    options["state_store"] = again
+    resume = cpu(lambda: graph.ainvoke(resume=Resume(True), **options))
+    again.close()
+    return pause, resume
 
 
 def threads(_: Path) -> None:
@@ -291,25 +328,23 @@ def threads(_: Path) -> None:
         for number in range(200):
             await graph.ainvoke({"goal": 5}, thread_id=str(number), state_store=store)
 
+    bare = least(lambda: lambda: floor_steps(6 * 200, forget))
     spent = least(lambda: lambda: many(InMemoryStateStore()))
-    other = beside(lambda: peer.threads(200))
-    line(
-        "threads of 5 steps and a pause, a second",
-        f"{200 / spent:,.0f}",
-        other="" if other is None else f"{200 / other:,.0f}",
-        goal="2,500, memory",
-    )
+    cells = ["" if one is None else f"{200 / one:,.0f}" for one in beside("threads", 200)]
+    what = "threads of 5 steps and a pause, a second"
+    line(what, f"{200 / spent:,.0f}", f"{200 / bare:,.0f}", cells, "2,500, memory")
 
 
 def imports(folder: Path) -> None:
     """Import in new processes whose bytecode is cached, as it is after an installation."""
-    names = ["nbgraph", "pydantic", *(["langgraph.graph"] if peer else [])]
-    found = {name: imported(name, folder) for name in names}
-    cpus = {name: f"{spent * 1e3:,.0f} ms" for name, (spent, _) in found.items()}
-    sizes = {name: f"{size:.0f} MB" for name, (_, size) in found.items()}
+    modules = {"LangGraph": "langgraph.graph", "burr": "burr.core"}
+    names = ["nbgraph", "pydantic", *(modules[name] for name, peer in PEERS.items() if peer)]
+    costs = {name: imported(name, folder) for name in names}
+    cpus = {name: f"{spent * 1e3:,.0f} ms" for name, (spent, _) in costs.items()}
+    sizes = {name: f"{size:.0f} MB" for name, (_, size) in costs.items()}
     for what, figures, goal in (("import", cpus, "110 ms"), ("  and its memory", sizes, "34 MB")):
-        other = figures.get("langgraph.graph", "")
-        line(what, figures["nbgraph"], figures["pydantic"], other, f"{goal}; floor: pydantic")
+        others = [figures.get(modules[name], "") for name in PEERS]
+        line(what, figures["nbgraph"], figures["pydantic"], others, f"{goal}; floor: pydantic")
 
 
 def imported(name: str, folder: Path) -> tuple[float, float]:
@@ -343,9 +378,10 @@ PARTS: dict[str, Callable[[Path], None]] = {
 
 def main(names: list[str]) -> None:
     """Measure the named parts, or all of them."""
-    if peer is None:
-        print("LangGraph is not installed; its column stays empty")
-    line("microseconds of CPU time", "nbgraph", "floor", "LangGraph", "goal")
+    missing = [name for name, peer in PEERS.items() if peer is None]
+    if missing:
+        print(f"Not installed, so the column stays empty: {', '.join(missing)}")
+    line("microseconds of CPU time", "nbgraph", "floor", list(PEERS), "goal")
     with tempfile.TemporaryDirectory() as folder:
         for name in names or PARTS:
             PARTS[name](Path(folder))

@@ -1,7 +1,8 @@
 """What the state stores cost: CPU time, transactions, bytes.
 
-Run as `python benchmarks/stores.py [folder]`. CPU time is the least of several rounds, beside the
-least SQLite can do on this machine (one INSERT in one transaction); bytes and counts are exact.
+Run as `python benchmarks/stores.py [--heavy] [folder]`. CPU time is the least of several rounds,
+beside the least SQLite can do on this machine (one INSERT in one transaction); bytes and counts are
+exact. `--heavy` adds long threads, many of them and large states, which takes minutes and 1 GB.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Annotated
 
+import scale
 from pydantic import Field
 
 from nbgraph import END, START, BaseState, Graph, add, branch, interrupt, node
@@ -206,6 +208,13 @@ def show(title: str, figures: dict[str, float]) -> None:
         print(f"  {name:<32}{value:>10.2f}")
 
 
+def heavy(folder: Path) -> None:
+    print("SQLiteStateStore, what grows")
+    for part in scale.PARTS:
+        for what, figure, goal in part(folder):
+            print(f"  {what:<46}{figure:>14}   {goal}", flush=True)
+
+
 def main(folder: Path) -> None:
     show("InMemoryStateStore", asyncio.run(times(InMemoryStateStore())))
     store = SQLiteStateStore(folder / "times.db")
@@ -218,5 +227,8 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory(dir=sys.argv[1] if sys.argv[1:] else None) as folder:
-        main(Path(folder))
+    folders = [each for each in sys.argv[1:] if each != "--heavy"]
+    with tempfile.TemporaryDirectory(dir=folders[0] if folders else None) as name:
+        main(Path(name))
+        if "--heavy" in sys.argv[1:]:
+            heavy(Path(name))

@@ -8,9 +8,12 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from nbgraph import errors
 from nbgraph.core.answers import UNSET
 from nbgraph.core.context import NodeContext
+from nbgraph.core.effects import Effect
 from nbgraph.core.events import Interrupt
+from nbgraph.core.executor import Executor, InlineExecutor, ThreadExecutor
 from nbgraph.core.flow import branch, join, when
 from nbgraph.core.graph import Graph, GraphResult
 from nbgraph.core.interrupts import GraphInterrupt, interrupt
@@ -26,7 +29,18 @@ from nbgraph.core.subgraph import subgraph
 from nbgraph.stores.memory import InMemoryStateStore
 
 if TYPE_CHECKING:
+    from nbgraph.agents.calling import call_tool
+    from nbgraph.agents.contexts import ModelMiddlewareContext
+    from nbgraph.agents.langchain_chat import from_langchain
+    from nbgraph.agents.model import model_node
+    from nbgraph.agents.openai_chat import OpenAIChat
+    from nbgraph.agents.react import AgentState, build_react_agent, run_agent
+    from nbgraph.agents.runner import tool_runner
+    from nbgraph.agents.scripted import ScriptedChat
+    from nbgraph.agents.tool_context import ToolContext
+    from nbgraph.agents.tools import Tool, tool
     from nbgraph.core.driver import Shape
+    from nbgraph.core.futures import FuturesExecutor
     from nbgraph.core.messages import RemoveMessage, add_messages
     from nbgraph.drawing.drawing import Drawing
     from nbgraph.notebook.compare import compare
@@ -34,6 +48,7 @@ if TYPE_CHECKING:
     from nbgraph.notebook.form import Form
     from nbgraph.notebook.panel import Panel
     from nbgraph.notebook.play import play
+    from nbgraph.notebook.tool_card import ToolCard
     from nbgraph.session import Session, open_session
     from nbgraph.stores.postgres import PostgresStateStore
     from nbgraph.stores.sqlite import SQLiteStateStore
@@ -42,18 +57,25 @@ __all__ = [
     "END",
     "START",
     "UNSET",
+    "AgentState",
     "BaseState",
     "Command",
     "Drawing",
+    "Effect",
+    "Executor",
     "Form",
+    "FuturesExecutor",
     "Graph",
     "GraphInterrupt",
     "GraphResult",
     "InMemoryStateStore",
+    "InlineExecutor",
     "Interrupt",
     "Middleware",
+    "ModelMiddlewareContext",
     "Node",
     "NodeContext",
+    "OpenAIChat",
     "Panel",
     "PostgresStateStore",
     "RemoveMessage",
@@ -62,43 +84,72 @@ __all__ = [
     "Retry",
     "RunOutcome",
     "SQLiteStateStore",
+    "ScriptedChat",
     "Send",
     "Session",
     "StreamEvent",
+    "ThreadExecutor",
+    "Tool",
+    "ToolCard",
+    "ToolContext",
     "add",
     "add_messages",
     "branch",
+    "build_react_agent",
+    "call_tool",
     "compare",
     "draw",
+    "from_langchain",
     "interrupt",
     "join",
     "merge_dict",
+    "model_node",
     "node",
     "open_session",
     "play",
     "replace",
+    "run_agent",
     "subgraph",
+    "tool",
+    "tool_runner",
     "when",
 ]
 __version__ = "0.1.0"
 
 _LAZY = {
+    "AgentState": "nbgraph.agents.react",
     "Drawing": "nbgraph.drawing.drawing",
     "Form": "nbgraph.notebook.form",
+    "FuturesExecutor": "nbgraph.core.futures",
+    "ModelMiddlewareContext": "nbgraph.agents.contexts",
+    "OpenAIChat": "nbgraph.agents.openai_chat",
     "Panel": "nbgraph.notebook.panel",
     "PostgresStateStore": "nbgraph.stores.postgres",
     "RemoveMessage": "nbgraph.core.messages",
     "SQLiteStateStore": "nbgraph.stores.sqlite",
+    "ScriptedChat": "nbgraph.agents.scripted",
     "Session": "nbgraph.session",
+    "Tool": "nbgraph.agents.tools",
+    "ToolCard": "nbgraph.notebook.tool_card",
+    "ToolContext": "nbgraph.agents.tool_context",
     "add_messages": "nbgraph.core.messages",
+    "build_react_agent": "nbgraph.agents.react",
+    "call_tool": "nbgraph.agents.calling",
     "compare": "nbgraph.notebook.compare",
     "draw": "nbgraph.notebook.display",
+    "from_langchain": "nbgraph.agents.langchain_chat",
+    "model_node": "nbgraph.agents.model",
     "open_session": "nbgraph.session",
     "play": "nbgraph.notebook.play",
+    "run_agent": "nbgraph.agents.react",
+    "tool": "nbgraph.agents.tools",
+    "tool_runner": "nbgraph.agents.runner",
 }
 
 
 def __getattr__(name: str) -> Any:
+    if name in errors.__all__:  # as in nodestep, all errors are found here too
+        return getattr(errors, name)
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(_LAZY[name]), name)

@@ -6,6 +6,7 @@ NbgraphError
 │   ├── NodeTimeoutError           a node took longer than its timeout
 │   ├── GraphTimeoutError          a run's supersteps took longer than the graph's timeout
 │   ├── NodeFailedError            a node failed in a process that is gone
+│   ├── WorkerLostError            what should have run a task failed, or never said how it went
 │   └── ResumeError                a request does not fit where the thread stands
 │       ├── AnswerError            an answer does not fit its response schema
 │       ├── AlreadyAnsweredError   somebody answered this question first
@@ -23,6 +24,14 @@ NbgraphError
 │   │   └── ClaimLostError         somebody else took the thread over in between
 │   ├── ThreadClaimedError         somebody else holds the thread for a while
 │   └── DamagedStoreError          what is stored cannot be read
+├── RunInterruptedError            an agent paused and was called for its answer
+├── ModelProviderError             a chat model could not be asked, or answered nonsense
+│   ├── ModelTimeoutError          it took too long
+│   └── ChatHistoryError           a conversation has tool calls and results that do not match
+├── StructuredOutputError          a chat model's answer does not fit its output schema
+├── ToolExecutionError             a tool could not be called, or returned what it does not declare
+├── ToolGroupExecutionError        several tool calls of one turn failed
+├── ToolDeniedError                a tool call may not run
 ├── DrawingError                   a drawing could not be laid out
 ├── UnsupportedByEngineError       the engine behind a session cannot do this
 └── IntegrationNotInstalledError   an optional package is missing (also an ImportError)
@@ -34,10 +43,12 @@ Constructor arguments stay as attributes.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 __all__ = [
     "AlreadyAnsweredError",
     "AnswerError",
+    "ChatHistoryError",
     "ClaimLostError",
     "ConcurrentRunError",
     "ContextNotProvidedError",
@@ -48,24 +59,41 @@ __all__ = [
     "GraphTimeoutError",
     "IntegrationNotInstalledError",
     "InvalidUpdateError",
+    "ModelProviderError",
+    "ModelTimeoutError",
     "NbgraphError",
     "NodeFailedError",
     "NodeTimeoutError",
     "RedefinedGraphError",
     "ResumeError",
+    "RunInterruptedError",
     "RunLimitExceededError",
     "StaleAnswerError",
     "StateStoreError",
     "StateUpdateError",
     "StoreBusyError",
+    "StructuredOutputError",
     "ThreadClaimedError",
+    "ToolDeniedError",
+    "ToolExecutionError",
+    "ToolGroupExecutionError",
     "UnknownThreadError",
     "UnsupportedByEngineError",
+    "WorkerLostError",
 ]
 
 
 class NbgraphError(Exception):
-    """Base class of all nbgraph errors."""
+    """Base class of all nbgraph errors. Copies keep message and attributes, in any process."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _remade, (type(self), self.args), vars(self)
+
+
+def _remade(kind: type[NbgraphError], args: tuple[Any, ...]) -> NbgraphError:
+    error = kind.__new__(kind, *args)
+    error.args = args
+    return error
 
 
 class GraphConfigError(NbgraphError):
@@ -102,6 +130,16 @@ class NodeFailedError(GraphExecutionError):
         self.error_type = error_type
         self.message = message
         super().__init__(f"Node {node_name!r} failed with {error_type}: {message}")
+
+
+class WorkerLostError(GraphExecutionError):
+    """What should have run a task failed, or never said how it went; the task can be continued."""
+
+    def __init__(self, node_name: str, executor: str, reason: str) -> None:
+        self.node_name = node_name
+        self.executor = executor
+        self.reason = reason
+        super().__init__(f"Node {node_name!r} was lost by executor {executor!r}: {reason}")
 
 
 class ResumeError(GraphExecutionError):
@@ -276,6 +314,87 @@ class DamagedStoreError(StateStoreError):
         self.where = where
         self.problem = problem
         super().__init__(f"{where} is damaged: {problem}")
+
+
+class RunInterruptedError(NbgraphError):
+    """An agent that was called for its answer waits for a person; resume its thread."""
+
+    def __init__(self, thread_id: str, interrupts: Mapping[str, object]) -> None:
+        self.thread_id = thread_id
+        self.interrupts = dict(interrupts)
+        waits = ", ".join(map(repr, self.interrupts)) or "a breakpoint"
+        super().__init__(
+            f"Thread {thread_id!r} waits for {waits}; call the graph with resume=Resume(...)"
+        )
+
+
+class ModelProviderError(NbgraphError):
+    """A chat model could not be asked, or its answer could not be read.
+
+    Attributes
+    ----------
+    status : int or None
+        The HTTP status the provider gave, where it gave one.
+    """
+
+    def __init__(self, message: str, status: int | None = None) -> None:
+        self.status = status
+        super().__init__(message)
+
+
+class ModelTimeoutError(ModelProviderError):
+    """A chat model did not answer in time."""
+
+
+class ChatHistoryError(ModelProviderError):
+    """A conversation has tool calls without results, or results without calls."""
+
+
+class StructuredOutputError(NbgraphError):
+    """A chat model's final answer does not fit the output schema."""
+
+    def __init__(self, schema_name: str, message: str, raw_content: str | None) -> None:
+        self.schema_name = schema_name
+        self.message = message
+        self.raw_content = raw_content
+        super().__init__(f"The model's answer is no {schema_name}: {message}")
+
+
+class ToolExecutionError(NbgraphError):
+    """A tool call names no tool, its arguments do not fit, or its result does not."""
+
+    def __init__(
+        self,
+        tool_name: str,
+        input_data: object = None,
+        message: str = "it failed",
+        problems: Mapping[str, str] | None = None,
+    ) -> None:
+        self.tool_name = tool_name
+        self.input_data = input_data
+        self.message = message
+        self.problems = dict(problems or {})
+        super().__init__(f"Tool {tool_name!r}: {message}")
+
+
+class ToolGroupExecutionError(NbgraphError):
+    """Several tool calls of one turn failed."""
+
+    def __init__(self, errors: Sequence[Exception]) -> None:
+        self.errors = tuple(errors)
+        listed = "; ".join(f"{type(error).__name__}: {error}" for error in self.errors)
+        super().__init__(f"{len(self.errors)} tool calls failed: {listed}")
+
+
+class ToolDeniedError(NbgraphError):
+    """A tool call may not run; the model reads the reason."""
+
+    def __init__(self, tool_name: str, reason: str | None = None) -> None:
+        self.tool_name = tool_name
+        self.reason = reason
+        super().__init__(
+            f"The call of {tool_name!r} was denied" + (f": {reason}" if reason else "")
+        )
 
 
 class DrawingError(NbgraphError):

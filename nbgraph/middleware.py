@@ -1,7 +1,23 @@
-"""Middleware: the base class, and what its hooks are given."""
+"""Middleware: the base class, what its hooks are given, approvals of tool calls, and limits."""
 
 from __future__ import annotations
 
+from nbgraph.agents.approvals import ToolInterruptMiddleware
+from nbgraph.agents.contexts import ModelMiddlewareContext, ToolMiddlewareContext
+from nbgraph.agents.decisions import ToolDecision, ToolInterrupt
+from nbgraph.agents.limits import ToolLimitMiddleware
+from nbgraph.agents.rules import (
+    InterruptRule,
+    all_fields,
+    any_field,
+    eq,
+    ge,
+    gt,
+    le,
+    lt,
+    matches,
+    should_interrupt,
+)
 from nbgraph.core.middleware import (
     GraphMiddlewareContext,
     Middleware,
@@ -12,8 +28,24 @@ from nbgraph.core.middleware import (
 
 __all__ = [
     "GraphMiddlewareContext",
+    "InterruptRule",
     "Middleware",
+    "ModelMiddlewareContext",
     "NodeMiddlewareContext",
     "Replacement",
     "RunOutcome",
+    "ToolDecision",
+    "ToolInterrupt",
+    "ToolInterruptMiddleware",
+    "ToolLimitMiddleware",
+    "ToolMiddlewareContext",
+    "all_fields",
+    "any_field",
+    "eq",
+    "ge",
+    "gt",
+    "le",
+    "lt",
+    "matches",
+    "should_interrupt",
 ]

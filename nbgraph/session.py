@@ -8,15 +8,25 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
-from typing import Any
+from typing import Any, cast
 
 from pydantic import BaseModel
 
-from nbgraph.core.driver import Capability, Driver
-from nbgraph.core.events import Event, Forked, Interrupt, LiveEvent, RunFailed
+from nbgraph.agents.records import Decisions, decisions_of
+from nbgraph.core.driver import BreaksWhen, Capability, Driver, TellsInside
+from nbgraph.core.events import (
+    Event,
+    Forked,
+    Interrupt,
+    LiveEvent,
+    RunFailed,
+    RunStarted,
+    SuperstepFinished,
+)
 from nbgraph.core.graph import GraphResult, result_of
+from nbgraph.core.inside import telling
 from nbgraph.core.loop import on_loop_thread, run_sync, submit
 from nbgraph.core.requests import (
     Continue,
@@ -43,6 +53,7 @@ from nbgraph.snapshot import Mark, Snapshot, shown
 
 __all__ = ["Run", "Session", "begin", "open_session"]
 
+Predicate = Callable[[Any], bool]
 _LOGGER = logging.getLogger("nbgraph")
 
 
@@ -113,8 +124,15 @@ class Session:
         """What the last run ended with; None while nothing failed."""
         return self._snapshot.error
 
-    def start(self, input: Mapping[str, Any] | BaseModel | None = None) -> Run:
-        """Begin a turn with an input.
+    def start(
+        self,
+        input: Mapping[str, Any] | BaseModel | None = None,
+        *,
+        break_when: Predicate | None = None,
+    ) -> Run:
+        """Begin a turn with an input; `break_when` takes the state and says where to pause.
+
+        The predicate is asked before every superstep but the run's first, and is not remembered.
 
         Raises
         ------
@@ -125,7 +143,7 @@ class Session:
             raise ResumeError(
                 f"The thread waits for {', '.join(map(repr, self.pending))}; answer, or fork it"
             )
-        return self._begin(Start(input or {}))
+        return self._begin(Start(input or {}), break_when)
 
     def resume(
         self,
@@ -134,6 +152,7 @@ class Session:
         partial: bool = True,
         asked: Mapping[str, int] | None = None,
         by: str | None = None,
+        break_when: Predicate | None = None,
     ) -> Run:
         """Answer pending questions by key; a form passes which asking it showed.
 
@@ -143,19 +162,18 @@ class Session:
             If the thread is running, or `answers` is empty.
         """
         known = {key: self.pending[key].asked for key in answers if key in self.pending}
-        return self._begin(
-            Resume(answers=answers, partial=partial, asked={**known, **(asked or {})}, by=by)
-        )
+        request = Resume(answers=answers, partial=partial, asked={**known, **(asked or {})}, by=by)
+        return self._begin(request, break_when)
 
-    def proceed(self) -> Run:
-        """Go on to the next pause or the end.
+    def proceed(self, *, break_when: Predicate | None = None) -> Run:
+        """Go on to the next pause or the end; `break_when` is as `start` takes it.
 
         Raises
         ------
         ResumeError
             If there is nothing to go on with, or the thread is running or waits for answers.
         """
-        return self._continue(Continue())
+        return self._continue(Continue(), break_when)
 
     def step(self) -> Run:
         """Run one superstep."""
@@ -168,20 +186,26 @@ class Session:
         return self._continue(Continue(steps=1, into=True))
 
     def run_until(self, node: str) -> Run:
-        """Go on until a task of `node` is next."""
+        """Go on until a task of `node` is next: a node's path, `"refund/check"` in a sub-graph.
+
+        Raises
+        ------
+        ResumeError
+            If there is no such node, or as `proceed` says.
+        """
         self._need("until")
-        known = [each.path for each in self.driver.shape.nodes if each.parent is None]
+        known = [each.path for each in self.driver.shape.nodes]
         if node not in known:
             raise ResumeError(f"There is no node {node!r}; nodes are {', '.join(map(repr, known))}")
         return self._continue(Continue(until=node))
 
-    def _continue(self, request: Continue) -> Run:
+    def _continue(self, request: Continue, break_when: Predicate | None = None) -> Run:
         position = self._snapshot.position
         if position.pending and not position.runnable:
             raise ResumeError(f"The thread waits for {', '.join(map(repr, position.pending))}")
         if not position.tasks:
             raise ResumeError("There is nothing to continue; start the thread with an input")
-        return self._begin(request)
+        return self._begin(request, break_when)
 
     def pause(self) -> None:
         """Let the run end when its superstep is finished."""
@@ -258,6 +282,14 @@ class Session:
         """
         self._held = held
 
+    def decisions(self) -> Decisions:
+        """Return what was decided about tool calls on this branch, in the order of asking.
+
+        Each row has the proposed, approved and executed arguments, who decided and when;
+        `.to_frame()` gives a pandas data frame.
+        """
+        return decisions_of(self.history())
+
     def watch(self, callback: Callable[[Snapshot], None]) -> Callable[[], None]:
         """Call `callback` with the snapshot now and after every event; return how to stop that.
 
@@ -310,23 +342,27 @@ class Session:
 
     # --- on the loop thread ----------------------------------------------------------------
 
-    def _begin(self, request: Start | Resume | Continue) -> Run:
+    def _begin(
+        self, request: Start | Resume | Continue, break_when: Predicate | None = None
+    ) -> Run:
+        if break_when is not None:
+            self._need("break_when")
         with self._lock:
             if self._run is not None and not self._run.done:
                 raise ResumeError("The thread is running; stop it, or wait for its end")
             self._first_step = self._snapshot.step
             self._show(running=True)
-            self._run = Run(submit(self._carried(request)), self.stop)
+            self._run = Run(submit(self._carried(request, break_when)), self.stop)
             return self._run
 
-    async def _carried(self, request: Request) -> GraphResult:
+    async def _carried(self, request: Request, break_when: Predicate | None) -> GraphResult:
         with heard(self._show, self._held):
-            return await self._followed(request)
+            return await self._followed(request, break_when)
 
-    async def _followed(self, request: Request) -> GraphResult:
+    async def _followed(self, request: Request, break_when: Predicate | None) -> GraphResult:
         last: Event | LiveEvent | None = None
         try:
-            async with aclosing(self.driver.send(request)) as happening:
+            async with aclosing(self._sent(request, break_when)) as happening:
                 async for event in happening:
                     last = event
                     self._show(event, running=True)
@@ -339,6 +375,13 @@ class Session:
             error = last.error
             raise last.exception or NodeFailedError(self.thread_id, error.type, error.message)
         return self._result()
+
+    def _sent(
+        self, request: Request, break_when: Predicate | None
+    ) -> AsyncGenerator[Event | LiveEvent, None]:
+        if break_when is None:
+            return self.driver.send(request)
+        return cast("BreaksWhen", self.driver).send(request, break_when=break_when)
 
     def _result(self) -> GraphResult:
         position = self._snapshot.position
@@ -354,8 +397,15 @@ class Session:
             self._show(event)
 
     async def _follow(self) -> None:
-        for event in await self.driver.events(after=self._snapshot.position.sequence):
-            self._fold(event)
+        driver = self.driver
+        events = await driver.events(after=self._snapshot.position.sequence)
+        inside = driver.inside if isinstance(driver, TellsInside) else None
+        told = {id(event) for event in telling(events)} if inside else ()
+        for event in events:
+            inner = await inside(event) if inside and id(event) in told else ()
+            plans = isinstance(event, RunStarted | SuperstepFinished)
+            for each in (event, *inner) if plans else (*inner, event):
+                self._fold(each)
         self._notify()
 
     def _fold(self, event: Event | LiveEvent) -> None:
@@ -395,14 +445,15 @@ def open_session(
 
     Parameters
     ----------
-    app : Graph or Session
+    app : Graph, Session, or a compiled graph of LangGraph or AgentFlow
         What runs; a session is returned as it is.
     thread_id : str, optional
         Which thread; a new one without it.
     branch_id : str
         Which branch of it.
     store : StateStore, optional
-        Where it is kept; by default the graph's own, else memory, as the session's `notice` says.
+        Where a `Graph` keeps it; by default its own, else memory, as the session's `notice` says.
+        Other engines keep threads themselves, and take none.
     context : object, optional
         What nodes find as `ctx.context`.
 

@@ -339,6 +339,8 @@ def _noted(snapshot: Snapshot, event: Event) -> Snapshot:
             return _said(_halted(snapshot), event, _PAUSES[reason], "idle")
         case RunStopped():
             return _said(_halted(snapshot), event, "stopped", "idle")
+        case StateEdited(update=update, replaced=replaced, by=None) if {*update} == {*replaced}:
+            return snapshot  # the whole values of an engine that merges by itself
         case StateEdited(update=update, by=by):
             return _said(snapshot, event, f"{by or 'somebody'} edited {', '.join(update)}", "idle")
         case _:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pydantic_core.core_schema import DecimalSchema
 
 __all__ = [
+    "ADVISORY",
     "UNSET",
     "NotJsonError",
     "Unset",
@@ -40,6 +41,13 @@ __all__ = [
     "to_json",
     "typed",
 ]
+
+
+ADVISORY = "x-nbgraph-advisory"
+"""Marks a response schema, as a JSON Schema dict, that forms hold to and code need not.
+
+What the asker cannot read, it judges itself; `judge` then only makes the answer JSON.
+"""
 
 
 @final
@@ -214,6 +222,8 @@ def judge(interrupt: Interrupt, answer: Any, *, thread_id: str | None = None) ->
         plain = _plain(answer)
     except NotJsonError as error:
         raise AnswerError(interrupt.key, error.problems) from error
+    if (interrupt.response_schema or {}).get(ADVISORY) is True:
+        return plain
     kind = None
     if thread_id is not None:
         kind = remembered(thread_id, interrupt.key, interrupt.response_schema)

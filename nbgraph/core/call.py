@@ -8,6 +8,7 @@ from typing import Any, TypedDict
 from uuid import uuid4
 
 from nbgraph.core.context import NOT_PROVIDED
+from nbgraph.core.executor import Executor
 from nbgraph.core.requests import Continue, Resume, SetBreakpoints, Start
 from nbgraph.core.store import StateStore
 from nbgraph.errors import GraphConfigError
@@ -29,6 +30,7 @@ class CallOptions(TypedDict, total=False):
     interrupt_before: Names
     interrupt_after: Names
     break_when: Callable[[Any], bool] | None
+    executor: Executor | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,7 @@ class Call:
     interrupt_before: Names
     interrupt_after: Names
     break_when: Callable[[Any], bool] | None = None
+    executor: Executor | None = None
 
     @classmethod
     def of(cls, given: Any, store: StateStore | None, options: CallOptions) -> Call:
@@ -58,6 +61,7 @@ class Call:
             options.get("interrupt_before"),
             options.get("interrupt_after"),
             options.get("break_when"),
+            options.get("executor"),
         )
 
     def checked_thread_id(self) -> str:

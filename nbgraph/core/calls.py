@@ -11,48 +11,80 @@ from nbgraph.core.context import NodeContext, Port
 from nbgraph.core.events import TaskSpec
 from nbgraph.core.interrupts import Frame
 from nbgraph.core.log import Log
-from nbgraph.core.node_hooks import node_hooks
+from nbgraph.core.node_hooks import Asker, node_hooks
+from nbgraph.core.position import Answered
 from nbgraph.core.task import TaskCall
 from nbgraph.core.values import fresh
 
 if TYPE_CHECKING:
     from nbgraph.core.graph import Graph
 
-__all__ = ["Calls"]
+__all__ = ["RunInfo"]
 
 
 @dataclass(frozen=True, slots=True)
-class Calls:
-    """Makes the calls of one run: the graph, the log, and what the run was given."""
+class RunInfo:
+    """One run: its graph, its log, and what it was given."""
 
     graph: Graph
     log: Log
     run_id: str
+    root_run_id: str
     given: Any
     stream_modes: frozenset[str]
+    asker: Asker | None = None
+    """Answers questions in the name of the graph this one is a sub-graph of."""
 
-    def of(self, tasks: Iterable[TaskSpec], port: Port, step: int) -> Iterator[TaskCall]:
+    @property
+    def names(self) -> dict[str, str]:
+        """The ids of the run, of the outermost graph's run, of its thread and its branch."""
+        return {
+            "run_id": self.run_id,
+            "root_run_id": self.root_run_id,
+            "thread_id": self.log.thread_id,
+            "branch_id": self.log.branch_id,
+        }
+
+    def calls(self, tasks: Iterable[TaskSpec], port: Port, step: int) -> Iterator[TaskCall]:
         """Return a call for each task of superstep `step`, with the answers it was given."""
-        answered: dict[str, dict[str, Any]] = {}
+        answered: dict[str, dict[str, Answered]] = {}
         for key, item in self.log.position.answered.items():
-            answered.setdefault(item.interrupt.task_id, {})[key] = fresh(item.answer)
+            answered.setdefault(item.interrupt.task_id, {})[key] = item
         for task in tasks:
             yield self._call(task, answered.get(task.task_id, {}), port, step)
 
-    def _call(self, task: TaskSpec, answered: dict[str, Any], port: Port, step: int) -> TaskCall:
+    def _call(
+        self, task: TaskSpec, given: Mapping[str, Answered], port: Port, step: int
+    ) -> TaskCall:
         node = self.graph.structure.nodes[task.node]
-        hooked = dict(fresh(self.log.position.hooked.get(task.task_id, {})))
-        known = {**hooked, **answered}
+        position = self.log.position
+        hooked = dict(fresh(position.hooked.get(task.task_id) or {}))
+        began = set(position.began.get(task.task_id, ()))
+        answered = {key: fresh(item.answer) for key, item in given.items()}
+        known = hooked | answered
+        here = {
+            key: item.interrupt
+            for key, item in given.items()
+            if item.branch_id == self.log.branch_id
+        }
         takes_context = node.accepts_context
         return TaskCall(
             task=task,
             node=node,
             schema=self.graph.schema,
-            state=self.log.position.state,
-            frame=Frame(self.log.thread_id, task.task_id, task.node, known, hooked=hooked),
+            state=position.state,
+            frame=Frame(
+                self.log.thread_id,
+                task.task_id,
+                task.node,
+                known,
+                hooked=hooked,
+                shown=here,
+                began=began,
+            ),
             context=self._context(task, answered, port, step) if takes_context else None,
-            say=port.say,
-            hooks=node_hooks(self.graph, self.log, task, self.run_id, step),
+            port=port,
+            hooks=node_hooks(self, task, step),
         )
 
     def _context(
@@ -72,9 +104,10 @@ class Calls:
             recorded=dict(position.once.get(task.task_id, {})),
             port=port,
             middleware=self.graph.middleware,
-            root_run_id=self.run_id,
+            root_run_id=self.root_run_id,
             state_schema=self.graph.state_schema,
             state_store=log.store,
             stream_modes=self.stream_modes,
             resume_values=MappingProxyType(fresh(answered)),
+            planned=(position.planned, position.planned_at),
         )

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import copy
 import functools
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
+from nbgraph.core.blob import Packed, Packing
 from nbgraph.core.events import Event, TaskInterrupted
 from nbgraph.errors import DamagedStoreError
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-__all__ = ["decode_events", "encode_events", "stamp", "stamped"]
+__all__ = ["decode_events", "encode_events", "stamp", "stamped", "written_events"]
 
 
 @functools.cache
@@ -26,22 +26,29 @@ def _adapter() -> TypeAdapter[list[Event]]:
     return TypeAdapter(list[Annotated[Event, Field(discriminator="type")]])
 
 
-def encode_events(events: Sequence[Event]) -> str:
-    """Return a commit's events as one JSON text, without sequence and branch.
+def encode_events(events: Sequence[Event]) -> Packed:
+    """Return a commit's events as one JSON text, without sequence and branch, and their blobs.
 
     A store keeps those two in its own key, so that they exist once.
     """
-    return f"[{','.join(map(_encoded, events))}]"
+    packing = Packing()
+    return packing.packed(written_events(events, packing).encode())
 
 
-def _encoded(event: Event) -> str:
+def written_events(events: Sequence[Event], packing: Packing) -> str:
+    """Return a commit's events as one JSON text; their blobs are taken by `packing`."""
+    return f"[{','.join([_encoded(event, packing) for event in events])}]"
+
+
+def _encoded(event: Event, packing: Packing) -> str:
     # exclude_defaults keeps rows small but drops the tag too, which is a default: put it back.
     # `created_at` has no fixed default, so the text is never `{}`.
-    rest = event.__pydantic_serializer__.to_json(event, exclude_defaults=True).decode()
+    written = event.__pydantic_serializer__.to_json(event, exclude_defaults=True, context=packing)
+    rest = written.decode()
     return f'{{"type":"{event.type}",{rest[1:]}'
 
 
-def decode_events(body: str, *, branch_id: str, first: int, where: str) -> list[Event]:
+def decode_events(packed: Packed, *, branch_id: str, first: int, where: str) -> list[Event]:
     """Return the events of one stored commit; `first` is the sequence of its first event.
 
     Raises
@@ -50,8 +57,11 @@ def decode_events(body: str, *, branch_id: str, first: int, where: str) -> list[
         If the text is not what `encode_events` wrote; `where` names the row.
     """
     try:
-        events = _adapter().validate_json(body)
-    except (ValidationError, json.JSONDecodeError) as error:
+        if packed.blobs:
+            events = _adapter().validate_python(packed.value())
+        else:
+            events = _adapter().validate_json(packed.body)
+    except (ValueError, LookupError, TypeError) as error:
         raise DamagedStoreError(where, str(error).splitlines()[0]) from error
     for offset, event in enumerate(events):
         stamp(event, branch_id=branch_id, sequence=first + offset)

@@ -5,21 +5,29 @@ from __future__ import annotations
 import asyncio
 import inspect
 import time
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, Literal
 
-from nbgraph.core.events import ChildEvent, TaskEmitted
+from nbgraph.core import answers
+from nbgraph.core.effects import Effect, begin, checked_effect, outcome
+from nbgraph.core.events import ChildEvent, OnceRecorded, TaskEmitted
+from nbgraph.core.facts import Fact
+from nbgraph.core.interrupts import Frame, GraphInterrupt, running
 from nbgraph.core.values import fresh
 from nbgraph.errors import ContextNotProvidedError
 
 if TYPE_CHECKING:
+    from nbgraph.core.executor import Executor
     from nbgraph.core.middleware import Middleware
+    from nbgraph.core.node_hooks import Asker
     from nbgraph.core.position import Position
     from nbgraph.core.schema import StateSchema
     from nbgraph.core.store import StateStore
 
-__all__ = ["NOT_PROVIDED", "Home", "NodeContext", "Port", "runs_on"]
+__all__ = ["NOT_PROVIDED", "Home", "NodeContext", "Parent", "Port", "driven", "runs_on"]
 
 NOT_PROVIDED = object()
 """Stands for a context that the call did not pass; None is a context."""
@@ -45,6 +53,10 @@ class Home:
         Whether the parent steps into its sub-graphs.
     tell : function
         Shows an event of the sub-graph to whoever watches the parent; on the run's own loop only.
+    executor : Executor
+        Where the parent's tasks run.
+    until : str or None
+        The node the parent runs until.
     """
 
     store: StateStore | None
@@ -55,6 +67,27 @@ class Home:
     after: tuple[str, ...]
     into: bool
     tell: Callable[[ChildEvent], None]
+    executor: Executor
+    until: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Parent:
+    """What the thread of a sub-graph belongs to.
+
+    Attributes
+    ----------
+    root : str
+        The thread it is hidden under and deleted with.
+    root_run_id : str
+        The run of the outermost graph.
+    asker : Asker or None
+        Answers its questions in the name of the graphs around it.
+    """
+
+    root: str
+    root_run_id: str
+    asker: Asker | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +96,12 @@ class Port:
 
     loop: asyncio.AbstractEventLoop
     say: Callable[[TaskEmitted], None]
-    record_once: Callable[[str, str, Any], Coroutine[Any, Any, Any]]
-    """Takes task id, key and value, and returns the value as it is recorded."""
+    record: Callable[[Fact], Coroutine[Any, Any, None]]
+    """Takes what is to be recorded before the task goes on; on the run's own loop only."""
     home: Callable[[], Home]
     """Returns where the task's run stands at that moment."""
+    at_once: bool = False
+    """Whether `record` waits for nothing: what it takes is recorded with the task's outcome."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +114,8 @@ class NodeContext:
         Where the task runs.
     step : int
         Number of the superstep in this call, from 0.
+    attempt : int
+        Which try of the task this is, from 1; with `@node(retry=...)` there may be more.
     cache : dict
         Values the node keeps for its next run after a pause; JSON.
     middleware : tuple of Middleware
@@ -112,11 +149,13 @@ class NodeContext:
     stream_modes: frozenset[str] = frozenset()
     resume_values: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
     middleware: tuple[Middleware, ...] = ()
+    planned: tuple[int, float] = field(default=(0, 0.0), repr=False)
+    attempt: int = 1
     _used: set[str] = field(default_factory=set[str], repr=False)
 
-    def again(self) -> NodeContext:
+    def again(self, attempt: int) -> NodeContext:
         """Return the context for another run of the task: it keeps what was kept and recorded."""
-        return replace(self, _used=set())
+        return replace(self, attempt=attempt, _used=set())
 
     @property
     def context(self) -> Any:
@@ -131,48 +170,158 @@ class NodeContext:
             raise ContextNotProvidedError(self.node)
         return self.given
 
+    @property
+    def idempotency_key(self) -> str:
+        """The same text for every run of this task on this branch, and for nothing else.
+
+        For a receiver that takes a request it has seen before for the same one. Where a task makes
+        several, add a name of yours to each.
+        """
+        names = (self.thread_id, self.branch_id, self.task_id, *self.planned)
+        return blake2b(repr(names).encode(errors="surrogatepass"), digest_size=16).hexdigest()
+
     def emit(self, data: Any) -> None:
         """Show `data` to whoever watches the run; it is not stored."""
-        self.port.say(TaskEmitted(self.task_id, self.node, "custom", data, time.time()))
+        self._say("custom", data)
 
-    def once(self, key: str, function: Callable[[], Any]) -> Any:
+    def emit_token(self, piece: Any) -> None:
+        """Show a piece of an answer that is still being made; it is not stored.
+
+        A text, or a chat model's chunk. A stream that asked for `"tokens"` yields it.
+        """
+        self._say("token", piece)
+
+    def _say(self, kind: Literal["custom", "token"], data: Any) -> None:
+        self.port.say(TaskEmitted(self.task_id, self.node, kind, data, time.time()))
+
+    def once(
+        self,
+        key: str,
+        function: Callable[[], Any],
+        *,
+        effect: Literal["once"] | Effect | None = None,
+    ) -> Any:
         """Return `function()`, computed once however often the node runs for this task.
 
         The result is recorded, as JSON, before it is returned. In an async node, pass an async
         function and await: `await ctx.once("price", fetch_price)`.
 
+        Parameters
+        ----------
+        key : str
+            Names the result within the task.
+        function : function
+            Without parameters. Its result is JSON.
+        effect : "once" or Effect, optional
+            The function is called at most once: its start is recorded before the call, and if the
+            process ends or the call fails before there is a result, it is not repeated. A person
+            is asked to retry it, to skip it (the result is then None) or to set its result.
+
         Raises
         ------
         ValueError
-            If the key was used before in this run of the node.
+            If the key was used before in this run of the node, or `effect` is another word.
         TypeError
             If an async node passes a function that is not async.
+        RuntimeError
+            If an effect is to happen once, and a thread that the node started asks for it.
         """
         if key in self._used:
             raise ValueError(f"ctx.once was called twice with the key {key!r} in one run")
+        frame = None if effect is None else _own_frame()
+        once = _Once(self, key, checked_effect(effect, function), frame)
         self._used.add(key)
         if inspect.iscoroutinefunction(function):
-            return self._once_async(key, function)
-        if runs_on(self.port.loop):
+            return once.called_async(function)
+        if runs_on(self.port.loop) and not self.port.at_once:
             raise TypeError(f"In an async node, await ctx.once({key!r}, async_function)")
-        if key in self.recorded:
-            return fresh(self.recorded[key])
-        recording = self._recorded(key, function())
-        return asyncio.run_coroutine_threadsafe(recording, self.port.loop).result()
+        return once.called(function)
 
-    async def _once_async(self, key: str, function: Callable[[], Any]) -> Any:
-        if key in self.recorded:
-            return fresh(self.recorded[key])
-        return await self._recorded(key, await function())
+    async def record_once(self, key: str, value: Any) -> Any:
+        """Record a result under a key of `once`, and return it as it is kept."""
+        kept = answers.to_json(value, where=f"result of ctx.once({key!r})")
+        await self.port.record(OnceRecorded(task_id=self.task_id, key=key, value=kept))
+        self.recorded[key] = kept
+        return fresh(kept)
 
-    async def _recorded(self, key: str, value: Any) -> Any:
-        kept = await self.port.record_once(self.task_id, key, value)
-        self.recorded[key] = fresh(kept)
-        return kept
+
+@dataclass(frozen=True, slots=True)
+class _Once:
+    """One call of `ctx.once`; with a frame, of an effect that happens at most once."""
+
+    ctx: NodeContext
+    key: str
+    effect: Effect
+    frame: Frame | None
+
+    def called(self, function: Callable[[], Any]) -> Any:
+        if self.key in self.ctx.recorded:
+            return fresh(self.ctx.recorded[self.key])
+        found = self._found()
+        if found is None:
+            if self.frame is not None:
+                self._wait(begin(self.key, self.frame, self.ctx.port))
+            with self._known_end():
+                found = (function(),)
+        return self._wait(self.ctx.record_once(self.key, found[0]))
+
+    async def called_async(self, function: Callable[[], Any]) -> Any:
+        if self.key in self.ctx.recorded:
+            return fresh(self.ctx.recorded[self.key])
+        found = self._found()
+        if found is None:
+            if self.frame is not None:
+                await begin(self.key, self.frame, self.ctx.port)
+            with self._known_end():
+                found = (await function(),)
+        return await self.ctx.record_once(self.key, found[0])
+
+    @contextmanager
+    def _known_end(self) -> Generator[None]:
+        """Let an effect begin again that ended by asking: it has not happened."""
+        try:
+            yield
+        except GraphInterrupt:
+            if self.frame is not None:
+                self.frame.began.discard(self.key)
+                self.frame.ended.add(self.key)
+            raise
+
+    def _found(self) -> tuple[Any] | None:
+        """Return what stands for the result, in a tuple; None if the function is to be called."""
+        return None if self.frame is None else outcome(self.key, self.effect, self.frame)
+
+    def _wait(self, step: Coroutine[Any, Any, Any]) -> Any:
+        if self.ctx.port.at_once:
+            return driven(step)
+        return asyncio.run_coroutine_threadsafe(step, self.ctx.port.loop).result()
+
+
+def driven(step: Coroutine[Any, Any, Any], problem: str = "it waits for something") -> Any:
+    """Return what a coroutine returns that waits for nothing.
+
+    Raises
+    ------
+    TypeError
+        With `problem` as its message, if it waits after all.
+    """
+    try:
+        step.send(None)
+    except StopIteration as done:
+        return done.value
+    step.close()
+    raise TypeError(problem)
+
+
+def _own_frame() -> Frame:
+    frame = running()
+    if frame is None:
+        raise RuntimeError("ctx.once(effect=...) works in the node itself, not in its threads")
+    return frame
 
 
 def runs_on(loop: asyncio.AbstractEventLoop) -> bool:
-    """Return whether the caller runs on this loop."""
+    """Return whether the caller runs on a loop."""
     try:
         return asyncio.get_running_loop() is loop
     except RuntimeError:

@@ -6,14 +6,16 @@ nbgraph's own is `nbgraph.core.thread.Thread`; adapters look like it, and so doe
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
 
-from nbgraph.core.events import Event, LiveEvent
+from nbgraph.core.events import ChildEvent, Event, LiveEvent
 from nbgraph.core.requests import Request
 
 __all__ = [
+    "ANYWHERE",
+    "BreaksWhen",
     "Capability",
     "Driver",
     "EdgeShape",
@@ -22,9 +24,15 @@ __all__ = [
     "HasSource",
     "NodeShape",
     "Shape",
+    "TellsInside",
 ]
 
-Capability = Literal["step", "until", "stop", "pause", "edit", "skip", "breakpoints", "fork"]
+ANYWHERE = "__anywhere__"
+"""Where a way leads whose router does not say: an end of an edge, beside `START` and `END`."""
+
+Capability = Literal[
+    "step", "until", "stop", "pause", "edit", "skip", "breakpoints", "break_when", "fork"
+]
 """What an engine may be able to do beyond starting, resuming and continuing."""
 
 
@@ -43,7 +51,7 @@ class NodeShape:
 
 @dataclass(frozen=True, slots=True)
 class EdgeShape:
-    """A way from one node to another; the ends are `START` and `END`.
+    """A way from one node to another; the ends are `START` and `END`, and `ANYWHERE`.
 
     `kind`: `"edge"` is always taken, `"branch"` when its router says `label`, `"goto"` when the
     node says so itself.
@@ -110,6 +118,25 @@ class Folding(Protocol):
 
     def view(self, state: Mapping[str, Any]) -> Any:
         """Return the state as its users have it: an instance of its type, or a dict."""
+        ...
+
+
+class BreaksWhen(Protocol):
+    """A driver with the capability `"break_when"`: a run pauses where a predicate says so."""
+
+    def send(
+        self, request: Request, *, break_when: Callable[[Any], bool] | None
+    ) -> AsyncGenerator[Event | LiveEvent, None]:
+        """Carry out a request as `Driver.send` does; `break_when` takes the state."""
+        ...
+
+
+@runtime_checkable
+class TellsInside(Protocol):
+    """A driver whose sub-graphs keep events of their own: a restart finds their marks there."""
+
+    async def inside(self, event: Event) -> Sequence[ChildEvent]:
+        """Return what happened in the sub-graphs that a stored event tells of, in order."""
         ...
 
 

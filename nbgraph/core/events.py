@@ -73,7 +73,7 @@ def made(kind: type[R], **values: Any) -> R:
     record. A record with private attributes is made by its class.
     """
     fixed, factories = _blank(kind)
-    contents = {**fixed, **values}
+    contents = fixed | values
     for name, factory in factories:
         if name not in values:
             contents[name] = factory()
@@ -86,7 +86,7 @@ def made(kind: type[R], **values: Any) -> R:
 
 
 @functools.cache
-def _blank(kind: type[Record]) -> tuple[Mapping[str, Any], tuple[tuple[str, Any], ...]]:
+def _blank(kind: type[Record]) -> tuple[dict[str, Any], tuple[tuple[str, Any], ...]]:
     """Return a record's fields in order, with their fixed defaults, and those that are computed."""
     fields = kind.model_fields
     factories = tuple(
@@ -170,17 +170,18 @@ class ChildPlace(Record):
         The last event of the sub-graph's thread that its parent knows of.
     parent_branch_id : str
         The parent's branch that the task ran on; another one forks the sub-graph's thread.
-    paused : "before" or "after" or "step" or None
-        On which side of a breakpoint inside it stands, or that it was stepped into.
+    paused : "before" or "after" or "until" or "step" or None
+        On which side of a breakpoint inside it stands, that it has come to where it was to run to,
+        or that it was stepped into.
     next : tuple of str
-        Paths of the nodes that run next, when it stands there.
+        Paths of the nodes that run next, when it stands so.
     """
 
     thread_id: str
     branch_id: str
     sequence: int
     parent_branch_id: str
-    paused: Literal["before", "after", "step"] | None = None
+    paused: Literal["before", "after", "until", "step"] | None = None
     next: tuple[str, ...] = ()
 
 
@@ -227,11 +228,15 @@ class AnswerRefused(_Event):
 
 
 class TaskBegan(_Event):
-    """A task that must run at most once is about to run."""
+    """What must happen at most once is about to: a task's node, or the `ctx.once` of a key in it.
+
+    An answer about an earlier start of the same is used up by this one.
+    """
 
     type: Literal["task_began"] = "task_began"
     task_id: str
     node: str  # pyright: ignore[reportIncompatibleVariableOverride, reportGeneralTypeIssues] - frozen
+    key: str | None = None
 
 
 class OnceRecorded(_Event):
@@ -267,7 +272,8 @@ class TaskFinished(_Event):
 class TaskInterrupted(_Event):
     """A node asked one or more questions; `cache` is what it kept for its next run.
 
-    `answers` are those that middleware gave it so far, by key: its next run has them.
+    `answers` are those that middleware gave it so far, by key: its next run has them. `ended` are
+    keys of `ctx.once` whose function asked: it came to a known end, and may begin again.
     Without a question, its sub-graph stands at a breakpoint, as `child` says.
     """
 
@@ -277,6 +283,7 @@ class TaskInterrupted(_Event):
     interrupts: tuple[Interrupt, ...]
     cache: dict[str, Json] = Field(default_factory=dict[str, Json])
     answers: dict[str, Json] = Field(default_factory=dict[str, Json])
+    ended: tuple[str, ...] = ()
     child: ChildPlace | None = None
 
 
@@ -431,7 +438,7 @@ class Logged:
 class TaskEmitted:
     """A node said something while it ran.
 
-    `kind` is `"custom"` for `ctx.emit(data)`, `"token"` for a piece of a chat model's answer, and
+    `kind` is `"custom"` for `ctx.emit(data)`, `"token"` for `ctx.emit_token(piece)`, and
     `"attempt"` for an attempt that will be repeated, whose `data` is an `Attempt`. Where somebody
     listens, it is `"print"` for lines the node printed, `"log"` for a `Logged`, and `"held"` for
     the seconds for which it held the loop.

@@ -10,11 +10,14 @@ import types
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin
 
+import typing_extensions
 from pydantic import ConfigDict, PydanticUserError, TypeAdapter, ValidationError
 from pydantic_core import from_json
 
+from nbgraph.core.blob import Packing, blob_of, has_codec, kept, placed, revived, shown
 from nbgraph.core.reducers import SPECIAL, Reducer, add, checked_reducer, merge_dict, replace
 from nbgraph.core.type_judges import readable
+from nbgraph.core.types import bytearray_kept, lenient_adapter, unkept_types
 from nbgraph.core.values import fresh, plain_copy, same
 from nbgraph.errors import GraphConfigError, GraphExecutionError, StateStoreError, StateUpdateError
 
@@ -25,7 +28,8 @@ _CONFIG = ConfigDict(
 )
 _SMALL = 2**63
 """Integers below it are kept whatever reads them."""
-_PLAIN_TYPES = (str, int, float, bool, type(None), Any, object, list, dict)
+_OPEN_TYPES = (Any, object, list, dict)
+_PLAIN_TYPES = (str, int, float, bool, type(None), *_OPEN_TYPES)
 
 
 class Field:
@@ -40,6 +44,7 @@ class Field:
         self._special = SPECIAL.get(self.reducer) if self.reducer else None
         self._bare = self._special.delta_type(name, annotation) if self._special else annotation
         self._plain = _is_plain(annotation)
+        self._open = self._plain and _is_open(annotation)
         self._scalar = annotation if annotation in (str, int, float, bool) else None
         self._listed = _listed(annotation)
         self._bounded = bool(rest)
@@ -79,24 +84,35 @@ class Field:
 
     def kept(self, value: Any) -> Any:
         """Return a value that stands in a state as JSON, once it is sure to come back as it is."""
-        if self._plain and self.reducer in (None, add, merge_dict, replace):
-            return value  # it was checked when it was written, and these make nothing else of it
         where = f"field {self.name!r}"
+        if self._plain and self.reducer in (None, add, merge_dict, replace):
+            # It was checked when it was written, and these make nothing else of it.
+            return kept(value, where) if self._open else value
         return plain_copy(value, where) if self._plain else _round_trip(self.delta, value, where)
 
-    def shown(self, value: Any) -> Any:
+    def written(self, value: Any) -> Any:
         """Return a value that stands in a state as JSON; it was checked when it was written."""
-        return fresh(value) if self._plain else from_json(self.delta.dump_json(value))
+        where = f"field {self.name!r}"
+        return fresh(kept(value, where)) if self._plain else _dumped(self.delta, value, where)[1]
+
+    def shown(self, value: Any) -> Any:
+        """Return a value that stands in a state as people are shown it."""
+        return shown(value if self._plain else self.written(value))
 
     def decode(self, value: Any) -> Any:
         """Return a kept JSON value as the field's Python value."""
-        return value if self._plain else _from_json(self.delta, value)
+        if self._plain:
+            return revived(value) if self._open else value
+        return _from_json(self.delta, value)
 
     def reduced(self, current: Any, update: Any) -> Any:
         """Return the value after an update."""
         if self.reducer is None:
             return update
-        merged = self.reducer(current, update)
+        return self.fitted(self.reducer(current, update))
+
+    def fitted(self, merged: Any) -> Any:
+        """Return what the field's reducer made, once it fits the field."""
         if self.reducer is add or self._special:  # they put checked items beside checked ones
             return merged
         try:
@@ -112,7 +128,7 @@ class Field:
             return after
         if self._special is not None:
             return self._special.difference(self.name, before, after)
-        if self.reducer is add and after[: len(before or ())] == list(before or ()):
+        if self.reducer is add and same(after[: len(before or ())], list(before or ())):
             return after[len(before or ()) :]
         known: dict[Any, Any] = before or {}
         if self.reducer is merge_dict and known.keys() <= after.keys():
@@ -128,16 +144,33 @@ class Field:
 
 
 def _adapter(name: str, annotation: Any) -> TypeAdapter[Any]:
-    known = readable(annotation)
     try:
-        return TypeAdapter(known, config=_CONFIG)
+        return _any_adapter(bytearray_kept(annotation))
     except PydanticUserError as error:
-        if error.code == "type-adapter-config-unused":  # a model, a dataclass: it has its own
-            return TypeAdapter(known)
         problem = str(error).splitlines()[0]
         raise GraphConfigError(
             f"Field {name!r} of type {annotation!r} cannot be kept: {problem}"
         ) from error
+
+
+def _any_adapter(annotation: Any) -> TypeAdapter[Any]:
+    try:
+        return TypeAdapter(readable(annotation), config=_CONFIG)
+    except PydanticUserError as error:
+        first = error
+    try:
+        if first.code == "type-adapter-config-unused":  # a model, a dataclass: it has its own
+            return TypeAdapter(readable(annotation))
+    except PydanticUserError as error:
+        if not typing_extensions.is_typeddict(annotation):
+            raise
+        first = error
+    if first.code != "schema-for-unknown-type":
+        raise first
+    made = lenient_adapter(annotation, _CONFIG)
+    if unkept_types(made.core_schema):
+        raise first
+    return made
 
 
 def _is_reducer(item: Any) -> bool:
@@ -155,6 +188,14 @@ def _is_plain(annotation: Any) -> bool:
     if origin in (list, Union, types.UnionType):
         return all(map(_is_plain, parts))
     return origin is dict and parts[0] is str and _is_plain(parts[1])
+
+
+def _is_open(annotation: Any) -> bool:
+    """Return whether a plain type has room for values of any type."""
+    parts = get_args(annotation)
+    if annotation in _OPEN_TYPES or get_origin(annotation) is Literal:
+        return annotation in _OPEN_TYPES
+    return any(map(_is_open, parts))
 
 
 def _listed(annotation: Any) -> Any:
@@ -186,8 +227,8 @@ def _are_kept(values: Any, kind: type) -> bool:
 
 def _round_trip(adapter: TypeAdapter[Any], value: Any, where: str) -> Any:
     try:
-        text = adapter.dump_json(value, warnings="error")
-        back = adapter.validate_json(text)
+        text, told = _dumped(adapter, value, where)
+        back = _from_json(adapter, told) if text is None else adapter.validate_json(text)
     except (ValueError, TypeError, RecursionError) as error:
         problem = str(error).splitlines()[0]
         raise StateStoreError(
@@ -198,12 +239,36 @@ def _round_trip(adapter: TypeAdapter[Any], value: Any, where: str) -> Any:
             f"{where} holds a {type(value).__qualname__} that comes back from JSON as another "
             f"value or a {type(back).__qualname__}; declare the field with the type it has"
         )
-    return plain_copy(from_json(text), where)
+    return told
+
+
+def _dumped(adapter: TypeAdapter[Any], value: Any, where: str) -> tuple[bytes | None, Any]:
+    """Return a value as JSON text, unless there are blobs in it, and as JSON with its blobs."""
+    packing = Packing()
+
+    def taken(part: Any) -> str:
+        if not has_codec(type(part)):
+            raise TypeError(f"a {type(part).__qualname__} has no form that is kept")
+        return packing.put(part)
+
+    text = adapter.dump_json(value, warnings="error", fallback=taken)
+    told = plain_copy(from_json(text), where)
+    if not packing.found:
+        return text, told
+    for path, part in packing.places(told):
+        told = placed(told, path, blob_of(part, where + "".join(f"/{step}" for step in path)))
+    return None, told
 
 
 def _from_json(adapter: TypeAdapter[Any], value: Any) -> Any:
     try:
-        return adapter.validate_json(json.dumps(value))
+        text = json.dumps(value)
+    except TypeError:  # there are blobs in it
+        text = None
+    try:
+        if text is None:
+            return adapter.validate_python(revived(value))
+        return adapter.validate_json(text)
     except ValidationError as error:
         raise StateStoreError(
             f"A kept value does not fit any more: {_first_problem(error)}"

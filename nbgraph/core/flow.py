@@ -101,7 +101,7 @@ class Structure:
         node = self.nodes.get(name)
         if node is None or not rest:
             return None if node is None or node.inner is not None else node.source
-        return None if node.inner is None else node.inner.source(rest)
+        return None if node.inner is None else node.inner.structure.source(rest)
 
     def _inner_nodes(self) -> Iterator[NodeShape]:
         for name, shape in self._inner_shapes():

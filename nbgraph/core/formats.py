@@ -17,7 +17,7 @@ from decimal import Decimal, localcontext
 from ipaddress import IPv4Address, IPv6Address
 from typing import Any
 
-from pydantic import IPvAnyAddress, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 from pydantic_core import SchemaError, SchemaValidator, core_schema
 
 __all__ = [
@@ -85,21 +85,29 @@ def _compiled(pattern: str) -> SchemaValidator | None:
 
 @functools.cache
 def _adapter(kind: Any) -> TypeAdapter[Any]:
-    return TypeAdapter(kind() if kind is _any_url else kind)
+    return TypeAdapter(kind() if kind in (_any_url, _any_address) else kind)
+
+
+# What follows loads the packages of e-mail and of installed packages, which takes 15 ms.
 
 
 def _any_url() -> Any:
-    from pydantic import AnyUrl  # loads the e-mail package, which takes 15 ms
+    from pydantic import AnyUrl
 
     return AnyUrl
 
 
+def _any_address() -> Any:
+    from pydantic import IPvAnyAddress
+
+    return IPvAnyAddress
+
+
 def _shaped(shape: str, kind: Any) -> Callable[[str], bool]:
     """Return a check that text has a shape and is read by pydantic as `kind`."""
-    expression = re.compile(shape, re.ASCII)
 
     def check(text: str) -> bool:
-        if len(text) > _MAX_TEXT or expression.fullmatch(text) is None:
+        if len(text) > _MAX_TEXT or re.fullmatch(shape, text, re.ASCII) is None:
             return False
         try:
             _adapter(kind).validate_python(text)
@@ -150,8 +158,8 @@ def _json(text: str) -> bool:
 
 
 def _matching(shape: str) -> Callable[[str], bool]:
-    expression = re.compile(shape, re.ASCII)
-    return lambda text: len(text) <= _MAX_TEXT and expression.fullmatch(text) is not None
+    # Compiled when it is first used, and then kept by `re`.
+    return lambda text: len(text) <= _MAX_TEXT and re.fullmatch(shape, text, re.ASCII) is not None
 
 
 _UUID = _matching(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
@@ -173,7 +181,7 @@ FORMATS: dict[str, Callable[[str], bool]] = {
     **{f"uuid{version}": _uuid_of(version) for version in range(1, 9)},
     "ipv4": _shaped(r"[\d.]+", IPv4Address),
     "ipv6": _shaped(r"[0-9A-Fa-f:.]+", IPv6Address),
-    "ipvanyaddress": _shaped(r"[0-9A-Fa-f:.]+", IPvAnyAddress),
+    "ipvanyaddress": _shaped(r"[0-9A-Fa-f:.]+", _any_address),
     "name-email": _name_email,
     "hostname": lambda text: (
         len(text) <= 253 and re.fullmatch(rf"{_LABEL}(\.{_LABEL})*", text) is not None

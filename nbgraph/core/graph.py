@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
-from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
@@ -14,7 +13,9 @@ from nbgraph.core.call import Call, Names, listed_names
 from nbgraph.core.context import NOT_PROVIDED
 from nbgraph.core.driver import Driver, Shape
 from nbgraph.core.events import Event, Interrupt, LiveEvent, RunFailed
+from nbgraph.core.executor import Executor, checked_executor
 from nbgraph.core.flow import Structure, build
+from nbgraph.core.interrupts import with_payload
 from nbgraph.core.loop import run_sync
 from nbgraph.core.middleware import Middleware, checked_middleware
 from nbgraph.core.migration import Migration, migration
@@ -26,7 +27,7 @@ from nbgraph.core.schema import StateSchema
 from nbgraph.core.spec import GraphData
 from nbgraph.core.store import StateStore
 from nbgraph.core.streaming import StreamMode
-from nbgraph.core.streams import GraphStreams
+from nbgraph.core.streams import GraphStreams, followed
 from nbgraph.core.thread import Thread
 from nbgraph.core.wiring import check_shared
 from nbgraph.errors import (
@@ -81,7 +82,7 @@ def result_of(
         thread_id=driver.thread_id,
         checkpoint_id=f"{driver.branch_id}:{position.sequence}" if stored else None,
         status="completed" if position.status == "completed" else "interrupted",
-        interrupts=dict(position.pending),
+        interrupts={key: with_payload(asked) for key, asked in position.pending.items()},
     )
 
 
@@ -107,6 +108,8 @@ class Graph(ThreadQueries, GraphStreams, GraphData):
         Takes the state and returns whether to pause before the next superstep.
     middleware : list of Middleware, optional
         Code around runs and nodes; the first one is the outermost.
+    executor : Executor, optional
+        Where tasks run; by default async nodes on the run's loop and sync nodes in worker threads.
     migrate : dict of str to str or None, optional
         What nodes and fields are called now, by the name they have in threads that were stored
         before; a field that leads to None is dropped.
@@ -116,7 +119,7 @@ class Graph(ThreadQueries, GraphStreams, GraphData):
     GraphConfigError
         If the schema or an option cannot be used.
     TypeError
-        If one of `middleware` is no `Middleware`.
+        If one of `middleware` is no `Middleware`, or `executor` is no `Executor`.
     """
 
     def __init__(  # noqa: PLR0913 - one option for each thing that can be declared
@@ -131,6 +134,7 @@ class Graph(ThreadQueries, GraphStreams, GraphData):
         interrupt_after: Names = None,
         break_when: Callable[[Any], bool] | None = None,
         middleware: Iterable[Middleware] | None = None,
+        executor: Executor | None = None,
         migrate: Mapping[str, str | None] | None = None,
     ) -> None:
         if not name.strip():
@@ -148,6 +152,7 @@ class Graph(ThreadQueries, GraphStreams, GraphData):
         self.interrupt_after = listed_names(interrupt_after) or ()
         self.break_when = break_when
         self.middleware = checked_middleware(middleware)
+        self.executor = checked_executor(executor)
         self.migrate = dict(migrate or {})
         self.migration = Migration()
         self.schema = StateSchema(state_schema)
@@ -219,6 +224,7 @@ class Graph(ThreadQueries, GraphStreams, GraphData):
         interrupt_before: Names = None,
         interrupt_after: Names = None,
         break_when: Callable[[Any], bool] | None = None,
+        executor: Executor | None = None,
     ) -> GraphResult:
         """Run a thread to its end or its next pause, on the caller's loop.
 
@@ -242,6 +248,9 @@ class Graph(ThreadQueries, GraphStreams, GraphData):
         break_when : function, optional
             Takes the state and returns whether to pause before the next superstep, in this call,
             instead of the graph's. A function cannot be stored, so it is not remembered.
+        executor : Executor, optional
+            Where tasks run in this call, instead of the graph's own; in its sub-graphs too, unless
+            they have one.
 
         Returns
         -------
@@ -252,7 +261,9 @@ class Graph(ThreadQueries, GraphStreams, GraphData):
         GraphConfigError
             If the call does not fit the graph, for example a thread_id is missing.
         TypeError
-            If `resume` is no `Resume`, or comes together with an input.
+            If `resume` is no `Resume`, or comes together with an input; if `executor` is none.
+        UnknownThreadError
+            If it gives no input, and the thread or branch does not exist.
         ResumeError
             If the call does not fit where the thread stands; nothing is recorded then.
         StateUpdateError, StateStoreError
@@ -270,12 +281,16 @@ class Graph(ThreadQueries, GraphStreams, GraphData):
             interrupt_before,
             interrupt_after,
             break_when,
+            executor,
         )
-        thread, stream = self._called(call)
+        thread = self._thread_of(call)
         last: Event | LiveEvent | None = None
-        async with aclosing(stream) as happening:
-            async for event in happening:
-                last = event
+        happenings = thread.happenings(
+            call.request(), breakpoints=call.breakpoints(), break_when=call.break_when
+        )
+        async with followed(thread, happenings, begins=call.given is not None):
+            async for happened in happenings:
+                last = happened[-1] if happened else last
         if isinstance(last, RunFailed):
             raise last.exception or NodeFailedError(self.name, last.error.type, last.error.message)
         return result_of(thread.known, thread, thread.steps, stored=thread.store is not None)
@@ -292,6 +307,13 @@ class Graph(ThreadQueries, GraphStreams, GraphData):
     def _called(
         self, call: Call, modes: frozenset[StreamMode] = frozenset()
     ) -> tuple[Thread, AsyncGenerator[Event | LiveEvent, None]]:
+        thread = self._thread_of(call, modes)
+        stream = thread.send(
+            call.request(), breakpoints=call.breakpoints(), break_when=call.break_when
+        )
+        return thread, stream
+
+    def _thread_of(self, call: Call, modes: frozenset[StreamMode] = frozenset()) -> Thread:
         thread_id = call.checked_thread_id()
         breaks = self.interrupt_before or self.interrupt_after or self.break_when is not None
         if call.store is None and breaks:
@@ -299,13 +321,15 @@ class Graph(ThreadQueries, GraphStreams, GraphData):
                 f"Graph {self.name!r} has breakpoints, and a run that pauses is kept in a state "
                 "store; pass state_store= and a thread_id"
             )
-        thread = Thread(
-            self, call.store, thread_id, call.branch_id, context=call.context, stream_modes=modes
+        return Thread(
+            self,
+            call.store,
+            thread_id,
+            call.branch_id,
+            context=call.context,
+            stream_modes=modes,
+            executor=checked_executor(call.executor),
         )
-        stream = thread.send(
-            call.request(), breakpoints=call.breakpoints(), break_when=call.break_when
-        )
-        return thread, stream
 
     def thread(
         self,

@@ -23,17 +23,17 @@ class Inbox(Generic[T]):
         if self._waits is not None and not self._waits.done():
             self._waits.set_result(None)
 
-    async def get(self) -> T:
-        """Return the first item, once there is one."""
+    async def get(self) -> list[T]:
+        """Return all items that are there, once there is one."""
         while not self._items:
             self._waits = asyncio.get_running_loop().create_future()
             try:
                 await self._waits
             finally:
                 self._waits = None
-        return self._items.pop(0)
+        return self.at_hand()
 
     def at_hand(self) -> list[T]:
-        """Return all items that are there."""
+        """Return all items that are there, if there are any."""
         items, self._items = self._items, []
         return items

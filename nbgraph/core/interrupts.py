@@ -6,13 +6,28 @@ import re
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from nbgraph.core import answers
 from nbgraph.core.events import ChildPlace, Interrupt
 from nbgraph.errors import AnswerError, GraphExecutionError
 
-__all__ = ["ChildPause", "Frame", "GraphInterrupt", "bound", "interrupt", "running"]
+if TYPE_CHECKING:
+    from nbgraph.core.node_hooks import Asker
+
+__all__ = [
+    "PAYLOADS",
+    "ChildPause",
+    "Frame",
+    "GraphInterrupt",
+    "Reply",
+    "answer_to",
+    "ask",
+    "bound",
+    "interrupt",
+    "running",
+    "with_payload",
+]
 
 _ID = re.compile(r"[A-Za-z0-9_.-]+")
 
@@ -43,7 +58,11 @@ class Frame:
     """The task that runs: who it is, the answers it was given, the ids it has used.
 
     `ask` gets an answer from middleware, or None; `hooked` are the answers middleware gave.
-    `child` is where the task's sub-graph stands, if it has one.
+    `shown` are the questions behind the answers that were given on this branch. `child` is where
+    the task's sub-graph stands, if it has one; `asker` answers its questions. `began` are the
+    effects that began and have no result: keys of `ctx.once`, and None for the node itself; `ended`
+    are the keys of those that asked, which is a known end. `tool_call` is the tool call that runs,
+    if one does, as part of a question's key, and its id.
     """
 
     thread_id: str
@@ -54,7 +73,16 @@ class Frame:
     position: int = 0
     child: ChildPlace | None = None
     ask: Callable[[Interrupt], Any] | None = None
+    asker: Asker | None = None
     hooked: dict[str, Any] = field(default_factory=dict[str, Any])
+    shown: dict[str, Interrupt] = field(default_factory=dict[str, Interrupt])
+    began: set[str | None] = field(default_factory=set[str | None])
+    ended: set[str] = field(default_factory=set[str])
+    tool_call: tuple[str, str | None] | None = None
+
+    def of_call(self, name: str, tool_call_id: str | None) -> Frame:
+        """Return the frame for a tool call of the task: its questions carry the call's name."""
+        return replace(self, position=0, tool_call=(name, tool_call_id))
 
     def again(self) -> Frame:
         """Return the frame for another run of the task, with the answers it has by now."""
@@ -72,14 +100,23 @@ class Frame:
             return False
         judged = answers.judge(question, answer, thread_id=self.thread_id)
         self.answers[question.key] = self.hooked[question.key] = judged
+        self.shown[question.key] = question
         return True
 
-    def forget(self, key: str) -> bool:
-        """Drop an answer that middleware gave, if it gave this one and the question refuses it."""
+    def forget(self, key: str) -> None:
+        """Drop an answer that is used up."""
+        del self.answers[key]
+        self.hooked.pop(key, None)
+
+    def refused(self, key: str, problems: Mapping[str, str]) -> Mapping[str, str]:
+        """Return what is wrong with a recorded answer that the question refuses.
+
+        One that middleware gave is dropped instead, and then nothing is wrong.
+        """
         if key not in self.hooked:
-            return False
-        del self.hooked[key], self.answers[key]
-        return True
+            return problems
+        self.forget(key)
+        return {}
 
     def claim(self, id: str | None) -> str:
         """Return the id of the next question, once in a run."""
@@ -89,12 +126,29 @@ class Frame:
             raise ValueError(f"An interrupt's id is made of letters, digits, _ . and -, got {id!r}")
         elif id.isdigit():
             raise ValueError(f"An id of digits only is a position; choose another than {id!r}")
-        if id in self.used:
+        claimed = id if self.tool_call is None else f"{self.tool_call[0]}/{id}"
+        if claimed in self.used:
             raise GraphExecutionError(
                 f"Node {self.node!r} asked twice with the id {id!r} in one run; give each its own"
             )
-        self.used.add(id)
-        return id
+        self.used.add(claimed)
+        return claimed
+
+
+PAYLOADS: dict[str, Callable[[Any], Any]] = {}
+"""What reads a payload that says its `kind`, so that a result has it as the type it was asked with.
+
+Set by whoever asks with such payloads.
+"""
+
+
+def with_payload(question: Interrupt) -> Interrupt:
+    """Return a question with its payload as the type it was asked with, where that is known."""
+    payload = question.payload
+    kind: Any = cast("Any", payload).get("kind") if isinstance(payload, dict) else None
+    read = PAYLOADS.get(kind) if isinstance(kind, str) else None
+    found = None if read is None else read(payload)
+    return question if found is None else question.model_copy(update={"payload": found})
 
 
 _frame: ContextVar[Frame] = ContextVar("nbgraph_frame")
@@ -165,15 +219,76 @@ def interrupt(
     GraphExecutionError
         If the id was used before in this run of the node.
     """
+    frame = _running_frame()
+    question = _question(frame, payload, id, message, reason, response_schema)
+    if question.response_schema is not None:
+        answers.remember(frame.thread_id, question.key, response_schema)
+    return answer_to(frame, question, response_schema)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer as it was given, with its question, for an asker that judges it itself."""
+
+    question: Interrupt
+    answer: Any
+    _frame: Frame
+
+    def refuse(self, problems: Mapping[str, str]) -> NoReturn:
+        """Have the question pending again, with what was wrong with the answer.
+
+        Raises
+        ------
+        GraphInterrupt
+            Always.
+        """
+        raise GraphInterrupt(self.question, self._frame.refused(self.question.key, problems))
+
+
+def ask(
+    payload: Any,
+    *,
+    id: str,
+    message: str,
+    reason: str,
+    response_schema: Any,
+    tool_call_id: str | None,
+    same: Callable[[Any], bool],
+) -> Reply:
+    """Ask about something that must not change between question and answer.
+
+    Parameters
+    ----------
+    payload, id, message, reason, response_schema
+        As `interrupt` takes them.
+    tool_call_id : str or None
+        The tool call it is about.
+    same : function
+        Takes the payload that an answer was given to, and returns whether that answers this
+        question. Otherwise, and on another branch than the answer's own, it is asked again.
+    """
+    frame = _running_frame()
+    asked = _question(frame, payload, id, message, reason, response_schema)
+    question = asked.model_copy(update={"tool_call_id": tool_call_id})
+    shown = frame.shown.get(question.key)
+    if question.key in frame.answers and (shown is None or not same(shown.payload)):
+        frame.forget(question.key)
+    return Reply(question, answer_to(frame, question, None), frame)
+
+
+def _running_frame() -> Frame:
     frame = _frame.get(None)
     if frame is None:
         raise RuntimeError("interrupt() works inside a node that a graph runs")
+    return frame
+
+
+def _question(
+    frame: Frame, payload: Any, id: str | None, message: str | None, reason: str, schema: Any
+) -> Interrupt:
     id = frame.claim(id)
     key = f"{frame.task_id}:{id}"
-    schema = answers.publish(response_schema)
-    if schema is not None:
-        answers.remember(frame.thread_id, key, response_schema)
-    question = Interrupt(
+    return Interrupt(
         key=key,
         id=id,
         node=frame.node,
@@ -181,8 +296,20 @@ def interrupt(
         payload=answers.to_json(payload, where=f"payload of {key!r}"),
         message=message,
         reason=reason,
-        response_schema=schema,
+        response_schema=answers.publish(schema),
+        tool_call_id=frame.tool_call[1] if frame.tool_call else None,
     )
+
+
+def answer_to(frame: Frame, question: Interrupt, response_schema: Any) -> Any:
+    """Return the answer to a task's question: of the schema's type, or JSON.
+
+    Raises
+    ------
+    GraphInterrupt
+        While there is none, or if the type refuses the one there is.
+    """
+    key = question.key
     if key not in frame.answers and frame.ask is not None:
         frame.take(question, frame.ask(question))
     if key not in frame.answers:
@@ -190,5 +317,4 @@ def interrupt(
     try:
         return answers.typed(response_schema, frame.answers[key], key)
     except AnswerError as error:
-        problems = {} if frame.forget(key) else error.problems
-        raise GraphInterrupt(question, problems) from error
+        raise GraphInterrupt(question, frame.refused(key, error.problems)) from error

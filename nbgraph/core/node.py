@@ -8,17 +8,20 @@ import textwrap
 import types
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from pydantic import BaseModel
 
 from nbgraph.core.context import NodeContext
 from nbgraph.core.driver import Shape
+from nbgraph.core.importing import found_at, is_importable
 from nbgraph.core.path import Goal, Source
 from nbgraph.core.retry import Retry, checked_retry
 
 if TYPE_CHECKING:
     from tenacity import BaseRetrying
+
+    from nbgraph.core.flow import Structure
 
 __all__ = ["END", "START", "Command", "Inner", "Node", "Send", "node"]
 
@@ -78,11 +81,22 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Inner:
-    """The sub-graph that a node runs: how it is drawn, the fields both states have, its code."""
+    """The sub-graph that a node runs: how it is drawn, and the fields both states have.
+
+    `stable` is whether all visits are turns of one thread.
+    """
 
     shape: Shape
+    structure: Structure
     shared: tuple[str, ...] = ()
-    source: Callable[[str], str | None] = lambda _: None
+    stable: bool = False
+
+    def thread_id(self, parent: str, branch_id: str, task_id: str, planned: int) -> str:
+        """Return the id of the thread a task makes; a branch's own are told apart."""
+        if self.stable:
+            return f"{parent}:{task_id}"
+        branch = "" if branch_id == "main" else f"{branch_id}:"
+        return f"{parent}:{task_id}:{branch}{planned}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,8 +116,10 @@ class Node(Source, Goal):
     retry: Retry | BaseRetrying | None = None
     goto: tuple[Any, ...] = ()
     label: str | None = None
+    text: str | None = field(default=None, repr=False)
     metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
     inner: Inner | None = None
+    effect: Literal["once"] | None = None
     is_async: bool = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -119,7 +135,9 @@ class Node(Source, Goal):
 
     @property
     def description(self) -> str | None:
-        """The first line of the function's docstring."""
+        """What `@node(description=...)` says, else the first line of the function's docstring."""
+        if self.text is not None:
+            return self.text
         text = inspect.getdoc(self.handler)
         return text.splitlines()[0] if text else None
 
@@ -134,8 +152,19 @@ class Node(Source, Goal):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:  # noqa: D102 - the class says it
         return self.handler(*args, **kwargs)
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Return the node's import path to whoever carries it elsewhere, where it has one."""
+        handler = self.handler
+        if is_importable(handler) and found_at(*_place(handler)) is self:
+            return found_at, _place(handler)
+        return object.__reduce_ex__(self, protocol)
+
     def __repr__(self) -> str:
         return f"<node {self.name!r}>"
+
+
+def _place(handler: Callable[..., Any]) -> tuple[str, str]:
+    return handler.__module__, handler.__qualname__
 
 
 @overload
@@ -151,9 +180,11 @@ def node(
     retry: Retry | BaseRetrying | None = None,
     goto: Iterable[Any] | None = None,
     label: str | None = None,
+    description: str | None = None,
     metadata: Mapping[str, Any] | None = None,
+    effect: Literal["once"] | None = None,
 ) -> Callable[[Callable[..., Any]], Node]: ...
-def node(
+def node(  # noqa: PLR0913 - a decorator's options
     function: Callable[..., Any] | None = None,
     /,
     *,
@@ -163,7 +194,9 @@ def node(
     retry: Retry | BaseRetrying | None = None,
     goto: Iterable[Any] | None = None,
     label: str | None = None,
+    description: str | None = None,
     metadata: Mapping[str, Any] | None = None,
+    effect: Literal["once"] | None = None,
 ) -> Node | Callable[[Callable[..., Any]], Node]:
     """Make a node of a function, as a decorator with or without options.
 
@@ -182,10 +215,15 @@ def node(
         used. An interrupt is no error.
     goto : list of nodes, names and END, optional
         Where the node may lead by its own word.
-    label : str, optional
-        What the drawing shows instead of the name.
+    label, description : str, optional
+        What the drawing shows instead of the name, and beside it instead of the docstring's first
+        line.
     metadata : dict, optional
         Yours; nbgraph does not read it.
+    effect : "once", optional
+        The node runs at most once for a task: its start is recorded before it runs, and if the
+        process ends or it fails before there is a result, it is not repeated. A person is asked to
+        retry it, to skip it (nothing is written) or to set what it returned.
 
     Returns
     -------
@@ -211,7 +249,9 @@ def node(
             retry=checked_retry(retry),
             goto=_checked_goto(goto),
             label=label,
+            text=description,
             metadata=dict(metadata or {}),
+            effect=_checked_effect(effect, retry),
         )
 
     return made if function is None else made(function)
@@ -260,6 +300,14 @@ def _checked_timeout(timeout: float | None) -> float | None:
     if timeout is not None and not timeout > 0:
         raise TypeError(f"timeout is a number of seconds above 0, got {timeout!r}")
     return timeout
+
+
+def _checked_effect(effect: Any, retry: Any) -> Literal["once"] | None:
+    if effect not in (None, "once"):
+        raise TypeError(f"effect is 'once' or None, got {effect!r}")
+    if effect is not None and retry is not None:
+        raise TypeError("A node with effect='once' is not tried again; leave retry= out")
+    return effect
 
 
 def _checked_goto(goto: Iterable[Any] | None) -> tuple[Any, ...]:

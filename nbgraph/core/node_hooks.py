@@ -9,6 +9,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from nbgraph.core.context import driven
 from nbgraph.core.events import Interrupt, Route, TaskSpec
 from nbgraph.core.middleware import (
     Middleware,
@@ -24,25 +25,47 @@ from nbgraph.core.superstep import read_result
 from nbgraph.core.workers import waiting
 
 if TYPE_CHECKING:
-    from nbgraph.core.graph import Graph
-    from nbgraph.core.log import Log
+    from nbgraph.core.calls import RunInfo
 
-__all__ = ["NodeHooks", "Result", "node_hooks"]
+__all__ = ["Asker", "NodeHooks", "Result", "node_hooks"]
 
 Result = tuple[dict[str, Any], tuple[str, ...], tuple[Route, ...] | None]
 """A node's checked update, the fields that go past their reducer, and its own routes."""
 
 
+_AWAITABLE = "on_interrupt returned an awaitable; declare it with async def"
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Answers a question in the name of somebody else: the graph around a sub-graph.
+
+    `at_once` says that its answers are there without waiting.
+    """
+
+    answer: Callable[[Interrupt], Coroutine[Any, Any, Any]]
+    at_once: bool
+
+
 @dataclass(slots=True)
 class NodeHooks:
-    """The node hooks of one task; `where` is their context, without a state."""
+    """The node hooks of one task; `where` is their context, without a state.
+
+    `outer` is asked where no hook has an answer.
+    """
 
     middleware: Sequence[Middleware]
     node: Node
     schema: StateSchema
     where: NodeMiddlewareContext
+    outer: Asker | None = None
     asked: set[Future[Any]] = field(default_factory=set[Future[Any]])
     over: bool = False
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether the hooks of another graph are asked, which are in this process."""
+        return self.outer is not None
 
     def _seen(self, values: Mapping[str, Any]) -> NodeMiddlewareContext:
         return replace(self.where, state=self.schema.view(values))
@@ -81,21 +104,30 @@ class NodeHooks:
         return None
 
     def asks_now(
-        self, values: Mapping[str, Any], loop: asyncio.AbstractEventLoop
+        self, values: Mapping[str, Any], loop: asyncio.AbstractEventLoop, *, inline: bool
     ) -> Callable[[Interrupt], Any] | None:
         """Return a function that gets an answer while the node waits in `interrupt()`.
 
-        None if no hook answers, or if an async node would hold up the loop that an async hook
-        needs: then `answer` is awaited when the node has ended, and the node runs again.
+        None if no hook answers, or if a node on the loop would hold it up while an async hook needs
+        it: then `answer` is awaited when the node has ended, and the node runs again.
         """
+        asker = self.asker(values)
+        if asker is None:
+            return None
+        if asker.at_once:
+            return lambda question: driven(asker.answer(question), _AWAITABLE)
+        if self.node.is_async or inline:
+            return None
+        return lambda question: self._awaited(asker.answer(question), loop)
+
+    def asker(self, values: Mapping[str, Any]) -> Asker | None:
+        """Return what answers questions for this task, if anything does."""
         hooks = hooks_of(self.middleware, "on_interrupt")
         if not hooks:
-            return None
-        if not any(map(inspect.iscoroutinefunction, hooks)):
-            return lambda question: _at_once(self.answer(values, question))
-        if self.node.is_async:
-            return None
-        return lambda question: self._awaited(self.answer(values, question), loop)
+            return self.outer
+        at_once = not any(map(inspect.iscoroutinefunction, hooks))
+        waits = self.outer is not None and not self.outer.at_once
+        return Asker(lambda question: self.answer(values, question), at_once and not waits)
 
     def _awaited(self, asking: Coroutine[Any, Any, Any], loop: asyncio.AbstractEventLoop) -> Any:
         """Wait in a worker thread for what the loop is asked, until the task is over."""
@@ -119,36 +151,28 @@ class NodeHooks:
             found = await settled(hook(ctx, question.payload))
             if found is not None:
                 return found
-        return None
+        return None if self.outer is None else await self.outer.answer(question)
 
 
-def node_hooks(graph: Graph, log: Log, task: TaskSpec, run_id: str, step: int) -> NodeHooks | None:
-    """Return the node hooks of a task; None for a graph without middleware."""
-    if not graph.middleware:
+def node_hooks(info: RunInfo, task: TaskSpec, step: int) -> NodeHooks | None:
+    """Return the node hooks of a task; None if no middleware has a say in it."""
+    graph, log = info.graph, info.log
+    if not (graph.middleware or info.asker):
         return None
     where = NodeMiddlewareContext(
         graph_name=graph.name,
         node_name=task.node,
         state=None,
-        run_id=run_id,
+        run_id=info.run_id,
         thread_id=log.thread_id,
         step=step,
         task_id=task.task_id,
-        root_run_id=run_id,
+        root_run_id=info.root_run_id,
         superstep_size=len(log.position.tasks),
         scratch={},
         state_schema=graph.state_schema,
         schema=graph.schema,
         stored=log.position.state,
     )
-    return NodeHooks(graph.middleware, graph.structure.nodes[task.node], graph.schema, where)
-
-
-def _at_once(asking: Coroutine[Any, Any, Any]) -> Any:
-    """Return what a coroutine returns that waits for nothing."""
-    try:
-        asking.send(None)
-    except StopIteration as done:
-        return done.value
-    asking.close()
-    raise TypeError("on_interrupt returned an awaitable; declare it with async def")
+    node = graph.structure.nodes[task.node]
+    return NodeHooks(graph.middleware, node, graph.schema, where, info.asker)

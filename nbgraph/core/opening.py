@@ -57,8 +57,9 @@ def opening(
             return [_start(request, position, structure, schema)]
         case Resume():
             return [_answers(request, position, thread_id)]
-        case Continue():
+        case Continue(until=until):
             _check_continue(position)
+            _check_until(until, structure)
             if position.unmerged:
                 _check_merge(position, schema)
             return []
@@ -111,6 +112,14 @@ def _check_continue(position: Position) -> None:
     if not position.tasks:
         state = "is new" if position.status == "new" else "has finished"
         raise ResumeError(f"The thread {state}, so there is nothing to continue; pass an input")
+
+
+def _check_until(path: str | None, structure: Structure) -> None:
+    known = (shape.path for shape in structure.node_shapes())
+    if path is not None and path not in known:
+        raise ResumeError(
+            f"There is no node {path!r} to run to; nodes are {_listed(structure.nodes)}"
+        )
 
 
 def _check_merge(position: Position, schema: StateSchema) -> None:

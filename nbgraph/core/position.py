@@ -30,14 +30,16 @@ from nbgraph.core.events import (
     TaskInterrupted,
     TaskSpec,
 )
+from nbgraph.core.starts import Began, ended, outcome_key, paused, started
 from nbgraph.core.store import BranchSummary, Status
+from nbgraph.core.waiting import waiting
 
 __all__ = ["Answered", "Position", "advance", "fold", "merged_state", "superstepped"]
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """An answer, its question, who gave it when, and the event and superstep it was given in."""
+    """An answer, its question, who gave it when, and the event, superstep and branch of it."""
 
     interrupt: Interrupt
     answer: Any
@@ -45,6 +47,7 @@ class Answered:
     at: float
     sequence: int
     step: int
+    branch_id: str = "main"
 
 
 @dataclass(frozen=True)
@@ -61,8 +64,11 @@ class Position:
         The state's fields, as Python values.
     tasks : tuple of TaskSpec
         The current superstep, in the order in which updates apply.
-    finished, failed, began
+    finished, failed
         What is recorded of these tasks.
+    began : mapping of task id to tuple of str or None
+        What began in these tasks, must happen at most once, and has no result: keys of `ctx.once`,
+        and None for the node itself.
     pending : mapping of str to Interrupt
         Questions that wait for an answer, by key.
     answered : mapping of str to Answered
@@ -71,8 +77,8 @@ class Position:
         What `ctx.cache` and `ctx.once` kept for the tasks' next run, and answers middleware gave.
     children : mapping of task id to ChildPlace
         Where the sub-graphs of these tasks stood when last reported.
-    planned : int
-        The event that planned the tasks.
+    planned, planned_at : int and float
+        The event that planned the tasks, and when it was recorded.
     joins : mapping of str to tuple of str
         Sources that arrived at joins that still wait.
     before, after : tuple of str or None
@@ -91,7 +97,7 @@ class Position:
     tasks: tuple[TaskSpec, ...] = ()
     finished: Mapping[str, TaskFinished] = field(default_factory=dict[str, TaskFinished])
     failed: Mapping[str, TaskFailed] = field(default_factory=dict[str, TaskFailed])
-    began: frozenset[str] = frozenset()
+    began: Began = field(default_factory=dict[str, tuple[str | None, ...]])
     pending: Mapping[str, Interrupt] = field(default_factory=dict[str, Interrupt])
     answered: Mapping[str, Answered] = field(default_factory=dict[str, Answered])
     caches: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
@@ -99,6 +105,7 @@ class Position:
     hooked: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
     children: Mapping[str, ChildPlace] = field(default_factory=dict[str, ChildPlace])
     planned: int = 0
+    planned_at: float = 0.0
     joins: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     before: tuple[str, ...] | None = None
     after: tuple[str, ...] | None = None
@@ -136,8 +143,10 @@ class Position:
         return tuple(f"{task.node}/{path}" for path in place.next)
 
     @property
-    def held(self) -> Literal["before", "after", "step"] | None:
-        """On which side of a breakpoint, or at which step, a sub-graph of these tasks stands."""
+    def held(self) -> Literal["before", "after", "until", "step"] | None:
+        """Why a sub-graph of these tasks stands without asking anything, if one does."""
+        if not self.children:
+            return None
         places = (self.children.get(task.task_id) for task in self.unfinished)
         return next((place.paused for place in places if place and place.paused), None)
 
@@ -173,14 +182,21 @@ class Position:
         Done for every event: `dataclasses.replace` takes ten times as long, which is why this is
         the one record without slots.
         """
-        position = object.__new__(Position)
-        position.__dict__.update(self.__dict__)
-        position.__dict__.update(changes)
-        return position
+        return _position(self.__dict__ | changes)
 
     def summary(self, graph: str) -> BranchSummary:
         """Return what a store lists of the branch."""
         return BranchSummary(graph, self.status, self.step, tuple(self.pending.values()))
+
+
+_set_values = Position.__dict__["__dict__"].__set__
+
+
+def _position(values: dict[str, Any]) -> Position:
+    """Return the position that owns these values, which are all there."""
+    position = object.__new__(Position)
+    _set_values(position, values)
+    return position
 
 
 def fold(events: Iterable[Event], folding: Folding, start: Position | None = None) -> Position:
@@ -203,16 +219,16 @@ def _is_result(event: Event) -> bool:
 
 def _all_finished(position: Position, events: Iterable[TaskFinished]) -> Position:
     """Return the position after results that became known together, at the cost of one."""
-    done = {event.task_id: event for event in events}
+    done = dict(position.finished)
+    sequence = position.sequence
+    for event in events:
+        done[event.task_id] = event
+        sequence = event.sequence
     failed = position.failed
     if failed:
         failed = {key: value for key, value in failed.items() if key not in done}
     return position.moved(
-        sequence=max(event.sequence for event in done.values()),
-        finished={**position.finished, **done} if position.finished else done,
-        failed=failed,
-        paused=None,
-        failure=None,
+        sequence=sequence, finished=done, failed=failed, paused=None, failure=None
     )
 
 
@@ -236,8 +252,11 @@ def advance(position: Position, event: Event, folding: Folding) -> Position:
 
 def merged_state(position: Position, folding: Folding) -> Mapping[str, Any]:
     """Return the state after the updates of all tasks, applied in task order."""
-    results = (position.finished[task.task_id] for task in position.tasks)
-    updates = [(result.update, result.replaced) for result in results if result.update]
+    updates: list[tuple[Mapping[str, Any], tuple[str, ...]]] = []
+    for task in position.tasks:
+        result = position.finished[task.task_id]
+        if result.update:
+            updates.append((result.update, result.replaced))
     return folding.apply_all(position.state, updates) if updates else position.state
 
 
@@ -245,21 +264,22 @@ def superstepped(
     position: Position, event: SuperstepFinished, state: Mapping[str, Any]
 ) -> Position:
     """Return the position after a superstep whose merged state is `state`."""
-    step = position.step if position.merged else position.step + 1
-    changes: dict[str, Any] = {"sequence": event.sequence, "step": step, "state": state}
+    values: dict[str, Any] = position.__dict__ | _CLEARED
+    values |= {
+        "sequence": event.sequence,
+        "step": position.step if position.merged else position.step + 1,
+        "state": state,
+        "joins": event.joins,
+    }
     if event.next is None:
-        kept: dict[str, Any] = {"finished": position.finished, "merged": True}
-        return position.moved(**{**_CLEARED, **kept}, **changes, joins=event.joins)
-    return position.moved(
-        **_CLEARED,
-        **changes,
-        joins=event.joins,
-        tasks=event.next,
-        planned=event.sequence,
-    )
+        values |= {"finished": position.finished, "merged": True}
+    else:
+        values |= {"tasks": event.next, "planned": event.sequence}
+        values["planned_at"] = event.created_at
+    return _position(values)
 
 
-_CLEARED: Mapping[str, Any] = {
+_CLEARED: dict[str, Any] = {
     name: getattr(Position(), name)
     for name in (
         "finished",
@@ -285,6 +305,7 @@ def _written(position: Position, event: RunStarted | StateEdited, folding: Foldi
                 state=folding.apply(position.state, update, replaced),
                 tasks=tasks,
                 planned=event.sequence,
+                planned_at=event.created_at,
                 before=position.before,
                 after=position.after,
             )
@@ -306,20 +327,36 @@ def _reported(
             return moved.moved(
                 failed={**position.failed, task_id: event}, children=_placed(position, event)
             )
-        case TaskInterrupted(interrupts=interrupts, cache=cache, answers=given):
-            asked = {item.key: item for item in interrupts}
+        case TaskInterrupted(interrupts=interrupts, cache=cache, answers=hooked, ended=keys):
+            asked = {item.key for item in interrupts}
+            old = position.answered
             return moved.moved(
                 failed=failed,
-                pending={**position.pending, **asked},
+                began=paused(position.began, task_id, asked, keys),
+                pending=waiting(position.tasks, position.pending, *interrupts),
+                answered={key: given for key, given in old.items() if key not in asked},
                 caches={**position.caches, task_id: cache},
-                hooked={**position.hooked, task_id: given},
+                hooked={**position.hooked, task_id: hooked},
                 children=_placed(position, event),
             )
-        case TaskBegan():
-            return moved.moved(began=position.began | {task_id})
+        case TaskBegan(key=key):
+            return _begun(moved, task_id, key).moved(failed=failed)
         case OnceRecorded(key=key, value=value):
             kept = {**position.once.get(task_id, {}), key: value}
-            return moved.moved(once={**position.once, task_id: kept})
+            began = ended(position.began, task_id, key)
+            return moved.moved(once={**position.once, task_id: kept}, began=began)
+
+
+def _begun(position: Position, task_id: str, key: str | None) -> Position:
+    """Return the position after a start, which uses up what was answered about an earlier one."""
+    address = outcome_key(task_id, key)
+    given = {**position.hooked.get(task_id, {})}
+    given.pop(address, None)
+    return position.moved(
+        began=started(position.began, task_id, key),
+        answered={one: answer for one, answer in position.answered.items() if one != address},
+        hooked={**position.hooked, task_id: given},
+    )
 
 
 def _placed(position: Position, event: TaskFailed | TaskInterrupted) -> Mapping[str, ChildPlace]:
@@ -329,7 +366,7 @@ def _placed(position: Position, event: TaskFailed | TaskInterrupted) -> Mapping[
 
 
 def _asked(position: Position, event: AnswersGiven | AnswerRefused) -> Position:
-    pending, answered = dict(position.pending), dict(position.answered)
+    pending, answered, began = dict(position.pending), dict(position.answered), position.began
     match event:
         case AnswersGiven(answers=answers, by=by):
             for key, answer in answers.items():
@@ -340,15 +377,17 @@ def _asked(position: Position, event: AnswersGiven | AnswerRefused) -> Position:
                     event.created_at,
                     event.sequence,
                     position.step + 1,
+                    event.branch_id,
                 )
         case AnswerRefused(key=key, problems=problems):
-            again = {
-                "asked": event.sequence,
-                "created_at": event.created_at,
-                "problems": problems,
-            }
-            pending[key] = answered.pop(key).interrupt.model_copy(update=again)
-    return position.moved(sequence=event.sequence, pending=pending, answered=answered, paused=None)
+            asked = {"asked": event.sequence, "created_at": event.created_at}
+            again = {**asked, "problems": problems}
+            question = answered.pop(key).interrupt.model_copy(update=again)
+            pending = dict(waiting(position.tasks, pending, question))
+            began = paused(began, question.task_id, (key,))
+    return position.moved(
+        sequence=event.sequence, pending=pending, answered=answered, began=began, paused=None
+    )
 
 
 def _marked(

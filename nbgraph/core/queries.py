@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 from nbgraph.core.compare import Comparison, compare_states
 from nbgraph.core.events import Event, Interrupt
+from nbgraph.core.interrupts import with_payload
 from nbgraph.core.loop import SyncTwin
 from nbgraph.core.position import Position
 from nbgraph.core.requests import Edit, Fork
 from nbgraph.core.store import BranchRecord, StateStore
 from nbgraph.core.thread import Thread
-from nbgraph.errors import GraphConfigError, UnknownThreadError
+from nbgraph.errors import GraphConfigError, StateUpdateError, UnknownThreadError
 
 if TYPE_CHECKING:
     from nbgraph.core.graph import Graph
@@ -72,11 +73,11 @@ class ThreadQueries:
         self,
         thread_id: str,
         *,
-        at: int | None = None,
+        at: int | str | None = None,
         branch_id: str = "main",
         state_store: StateStore | None = None,
     ) -> dict[str, Any]:
-        """Return the state as JSON, now or after event `at`.
+        """Return the state as JSON, now or after event `at`: its sequence, or its id.
 
         Raises
         ------
@@ -86,18 +87,18 @@ class ThreadQueries:
             If `at` is no event of the branch.
         """
         thread = self._stored(thread_id, branch_id, state_store)
-        position = await thread.position(at)
+        position = await thread.position(await sequence_of(thread, at))
         return thread.folding.to_json(position.state)
 
     async def get_state(
         self,
         thread_id: str,
         *,
-        at: int | None = None,
+        at: int | str | None = None,
         branch_id: str = "main",
         state_store: StateStore | None = None,
     ) -> StateSnapshot:
-        """Return the state as nodes are given it, and the event it stands after.
+        """Return the state as nodes are given it, now or after event `at`, and where that is.
 
         Raises
         ------
@@ -107,26 +108,27 @@ class ThreadQueries:
             If `at` is no event of the branch.
         """
         thread = self._stored(thread_id, branch_id, state_store)
-        position = await thread.position(at)
+        position = await thread.position(await sequence_of(thread, at))
         return StateSnapshot(thread.folding.view(position.state), position.sequence)
 
     async def position(
         self,
         thread_id: str,
         *,
-        at: int | None = None,
+        at: int | str | None = None,
         branch_id: str = "main",
         state_store: StateStore | None = None,
     ) -> Position:
         """Return where the thread stands, or stood: status, next, step, pending and state."""
-        return await self._stored(thread_id, branch_id, state_store).position(at)
+        thread = self._stored(thread_id, branch_id, state_store)
+        return await thread.position(await sequence_of(thread, at))
 
     async def pending(
         self, thread_id: str, *, branch_id: str = "main", state_store: StateStore | None = None
     ) -> dict[str, Interrupt]:
         """Return the questions the thread waits for, by key."""
         position = await self._stored(thread_id, branch_id, state_store).position()
-        return dict(position.pending)
+        return {key: with_payload(asked) for key, asked in position.pending.items()}
 
     async def update_state(
         self,
@@ -168,13 +170,15 @@ class ThreadQueries:
         self,
         thread_id: str,
         *,
-        from_: int | None = None,
+        from_: int | str | None = None,
         name: str | None = None,
         branch_id: str = "main",
         update: Mapping[str, Any] | None = None,
         state_store: StateStore | None = None,
     ) -> str:
-        """Start a branch from event `from_` (the last one without it), and return its id.
+        """Start a branch from event `from_`, and return its id.
+
+        `from_` is the event's sequence or its id, and without it the last one.
 
         Raises
         ------
@@ -186,7 +190,8 @@ class ThreadQueries:
             If there is a branch of that name.
         """
         thread = self._stored(thread_id, branch_id, state_store)
-        return (await _recorded(thread, Fork(from_, name, update)))[0].branch_id
+        request = Fork(await sequence_of(thread, from_), name, update)
+        return (await _recorded(thread, request))[0].branch_id
 
     async def compare(
         self, thread_id: str, a: str, b: str, *, state_store: StateStore | None = None
@@ -218,6 +223,29 @@ class ThreadQueries:
             )
         graph = cast("Graph", self)
         return Thread(graph, state_store or self.state_store, thread_id, branch_id)
+
+
+async def sequence_of(thread: Thread, address: int | str | None) -> int | None:
+    """Return the sequence of an event of a branch that is named by it or by its id.
+
+    Raises
+    ------
+    UnknownThreadError
+        If the thread or branch does not exist.
+    StateUpdateError
+        If an id is that of no event of the branch.
+    """
+    if not isinstance(address, str):
+        return address
+    await thread.position()
+    found = (event.sequence for event in await thread.events() if event.id == address)
+    sequence = next(found, None)
+    if sequence is None:
+        raise StateUpdateError(
+            f"Branch {thread.branch_id!r} of thread {thread.thread_id!r} has no event {address!r}; "
+            "graph.history lists them"
+        )
+    return sequence
 
 
 async def _recorded(thread: Thread, request: Edit | Fork) -> list[Event]:

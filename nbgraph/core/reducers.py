@@ -7,13 +7,24 @@ A reducer is declared with the field, `items: Annotated[list[str], add]`. It tak
 from __future__ import annotations
 
 import inspect
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from nbgraph.errors import GraphConfigError, StateUpdateError
 
-__all__ = ["SPECIAL", "Reducer", "Replace", "Special", "add", "merge_dict", "replace"]
+__all__ = [
+    "GROWING",
+    "SPECIAL",
+    "Reducer",
+    "Replace",
+    "Special",
+    "add",
+    "grown",
+    "merge_dict",
+    "replace",
+]
 
 Reducer = Callable[[Any, Any], Any]
 """Takes the current value and an update; returns the value that follows."""
@@ -78,6 +89,21 @@ def merge_dict(current: Any, update: Any) -> Any:
     if not isinstance(update, Mapping):
         raise StateUpdateError(f"merge_dict takes a dict, got {update!r}")
     return {**(current or {}), **update}  # pyright: ignore[reportUnknownVariableType] - any dict
+
+
+GROWING: tuple[Reducer, ...] = (add, operator.add, merge_dict)
+"""Those that put a list or dict into another, which takes no copy where that one is one's own."""
+
+
+def grown(value: Any, update: Any) -> bool:
+    """Put an update into a list or dict, in place, as one of `GROWING` would; else return False."""
+    if isinstance(value, list) and isinstance(update, list):
+        cast("list[Any]", value).extend(cast("list[Any]", update))
+    elif isinstance(value, dict) and isinstance(update, dict):
+        cast("dict[Any, Any]", value).update(cast("dict[Any, Any]", update))
+    else:
+        return False
+    return True
 
 
 def checked_reducer(field: str, candidates: list[Any]) -> Reducer | None:

@@ -6,14 +6,12 @@ import asyncio
 import sys
 import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4
 
-from nbgraph.core import answers
-from nbgraph.core.blocking import named
-from nbgraph.core.calls import Calls
-from nbgraph.core.context import Home, Port, runs_on
+from nbgraph.core.calls import RunInfo
+from nbgraph.core.context import Home, Parent, Port, runs_on
 from nbgraph.core.endings import Limits
 from nbgraph.core.endings import echoed as _echoed
 from nbgraph.core.endings import failed as _failed
@@ -21,7 +19,6 @@ from nbgraph.core.events import (
     BreakpointsSet,
     Event,
     LiveEvent,
-    OnceRecorded,
     RunFinished,
     RunPaused,
     RunStarted,
@@ -32,6 +29,8 @@ from nbgraph.core.events import (
     TaskStarted,
     made,
 )
+from nbgraph.core.executor import THREADS, Batch, Executor, parts
+from nbgraph.core.facts import Facts, Recording
 from nbgraph.core.inbox import Inbox
 from nbgraph.core.log import Draft, Log
 from nbgraph.core.middleware import GraphMiddlewareContext
@@ -39,8 +38,7 @@ from nbgraph.core.position import Position, merged_state
 from nbgraph.core.requests import Stop
 from nbgraph.core.run_hooks import RunHooks, graph_context
 from nbgraph.core.superstep import breaks_when, check_conflicts, next_tasks
-from nbgraph.core.task import Outcome, TaskCall, run_task
-from nbgraph.core.values import fresh
+from nbgraph.core.task import Outcome
 from nbgraph.errors import GraphExecutionError, GraphTimeoutError, RunLimitExceededError
 
 if TYPE_CHECKING:
@@ -49,15 +47,7 @@ if TYPE_CHECKING:
 __all__ = ["Limits", "Superstepper"]
 
 
-@dataclass(frozen=True, slots=True)
-class _Once:
-    """A result to record before its task goes on."""
-
-    event: OnceRecorded
-    recorded: asyncio.Future[None]
-
-
-_Item = Outcome | LiveEvent | _Once | Stop | BreakpointsSet
+_Item = Outcome | LiveEvent | Recording | Stop | BreakpointsSet
 
 
 class Superstepper:
@@ -71,13 +61,17 @@ class Superstepper:
         given: Any,
         *,
         stream_modes: frozenset[str] = frozenset(),
+        executor: Executor = THREADS,
+        parent: Parent | None = None,
     ) -> None:
         self.run_id = uuid4().hex
         self.steps = 0
         self._graph = graph
         self._log = log
         self._limits = limits
-        self._calls = Calls(graph, log, self.run_id, given, stream_modes)
+        self._executor = executor
+        root_run_id, asker = (parent.root_run_id, parent.asker) if parent else (self.run_id, None)
+        self._info = RunInfo(graph, log, self.run_id, root_run_id, given, stream_modes, asker)
         self._inbox: Inbox[_Item] = Inbox()
         self._over = False
         self._pausing = False
@@ -85,8 +79,8 @@ class Superstepper:
         self._resuming = True
         self._hooks = RunHooks(graph.middleware, self._graph_seen)
         self._spent = 0.0
-        self._unrecorded: set[asyncio.Future[None]] = set()
-        self._jobs: dict[str, asyncio.Task[None]] = {}
+        self._facts = Facts(self._inbox.put_nowait)
+        self._jobs: list[asyncio.Task[None]] = []
         self._waiting: set[str] = set()
         self._outlet: Port | None = None
 
@@ -94,23 +88,22 @@ class Superstepper:
         """End the run, at once or with its superstep, or let it pause elsewhere; on its loop."""
         self._inbox.put_nowait(item)
 
-    async def events(
+    async def happenings(
         self, opening: Sequence[Event], *, passing: bool
-    ) -> AsyncGenerator[Event | LiveEvent, None]:
+    ) -> AsyncGenerator[Sequence[Event | LiveEvent], None]:
         """Record the opening, run supersteps until the run ends, and yield all that happens.
 
-        `passing` goes past the breakpoint before the tasks at hand.
+        What became known together is yielded together. `passing` goes past the breakpoint before
+        the tasks at hand.
         """
         self._passing = passing
         try:
             happened = await self._announced(await self._begin(opening))
             while not self._over:
-                for event in happened:
-                    yield event
+                yield happened
                 happened = await self._advance() if self._waiting else self._started()
             problem = await self._hooks.end(happened[-1], self._log.position)
-            for event in happened:
-                yield event
+            yield happened
             if problem is not None:
                 raise problem
         finally:
@@ -119,7 +112,6 @@ class Superstepper:
 
     async def _announced(self, happened: Sequence[Event]) -> Sequence[Event]:
         """Let middleware see that a run begins; what it raises ends a run that is not over."""
-        self._resuming = not any(isinstance(event, RunStarted) for event in happened)
         error = await self._hooks.begin()
         if error is None:
             return happened
@@ -128,18 +120,17 @@ class Superstepper:
         return [*happened, *await self._commit(self._log.draft([_failed(error)]))]
 
     def _graph_seen(self) -> GraphMiddlewareContext:
-        return graph_context(self._graph, self._log, self.run_id, resuming=self._resuming)
+        return graph_context(self._info, resuming=self._resuming)
 
     async def _end(self) -> None:
         """Cancel what still runs, and let go of workers that wait for a record."""
         self._over = True
         self._log.let_go()
-        for recorded in self._unrecorded:
-            recorded.cancel()
+        self._facts.close()
         await self._cancel()
 
     async def _cancel(self) -> None:
-        running = [job for job in self._jobs.values() if not job.done()]
+        running = [job for job in self._jobs if not job.done()]
         for job in running:
             job.cancel()
         if running:
@@ -147,6 +138,7 @@ class Superstepper:
 
     async def _begin(self, opening: Sequence[Event]) -> Sequence[Event]:
         """Record the opening together with what follows from it without running anything."""
+        self._resuming = not any(isinstance(event, RunStarted) for event in opening)
         draft = self._log.draft(opening)
         if draft.position.runnable:
             self._check_before(draft)
@@ -162,47 +154,26 @@ class Superstepper:
         return events
 
     def _started(self) -> Sequence[LiveEvent]:
-        """Start the tasks of a superstep, each as an asyncio task of its own.
-
-        A lone one too: run within the run's own task it would save 5 us, but what a node does to
-        its task it would then do to the caller's. Before Python 3.13, for one, a TaskGroup with a
-        child that fails leaves its task marked as cancelled, and the caller's `asyncio.timeout`
-        would take that for a cancellation from outside. Nor does a sync node ever run on a loop:
-        each is somebody's, the kernel's or the one that all sync calls share.
-        """
+        """Start the tasks of a superstep."""
         tasks = self._log.position.runnable
         port = self._outlet = self._outlet or self._port(asyncio.get_running_loop())
-        self._jobs = {
-            call.task.task_id: asyncio.create_task(self._job(call), name=named(call.node.name))
-            for call in self._calls.of(tasks, port, self.steps)
-        }
-        self._waiting = set(self._jobs)
+        calls = list(self._info.calls(tasks, port, self.steps))
+        self._waiting = {task.task_id for task in tasks}
+        self._jobs = []
+        batch = Batch(self._info, self.steps, calls, self._inbox.put_nowait)
+        for executor, part in parts(batch, self._executor):
+            self._jobs += executor.start(part)
         now = time.time()
         return [TaskStarted(task.task_id, task.node, now) for task in tasks]
 
-    async def _job(self, call: TaskCall) -> None:
-        self._inbox.put_nowait(await run_task(call))
-
     def _port(self, loop: asyncio.AbstractEventLoop) -> Port:
         def say(event: TaskEmitted) -> None:
-            if runs_on(loop):  # at once, so that it comes before the task's end
+            if runs_on(loop):  # at once: else it would come after the task's outcome
                 self._inbox.put_nowait(event)
             else:
                 loop.call_soon_threadsafe(self._inbox.put_nowait, event)
 
-        async def record(task_id: str, key: str, value: Any) -> Any:
-            kept = answers.to_json(value, where=f"result of ctx.once({key!r})")
-            recorded: asyncio.Future[None] = loop.create_future()
-            self._unrecorded.add(recorded)
-            self._inbox.put_nowait(
-                _Once(OnceRecorded(task_id=task_id, key=key, value=kept), recorded)
-            )
-            if self._over:
-                recorded.cancel()
-            await recorded
-            return fresh(kept)
-
-        return Port(loop=loop, say=say, record_once=record, home=self._home)
+        return Port(loop=loop, say=say, record=self._facts.record, home=self._home)
 
     def _home(self) -> Home:
         log, position = self._log, self._log.position
@@ -216,67 +187,75 @@ class Superstepper:
             after=after,
             into=self._limits.into,
             tell=self._inbox.put_nowait,
+            executor=self._executor,
+            until=self._limits.until,
         )
 
     async def _advance(self) -> Sequence[Event | LiveEvent]:
         """Take what has happened since the last look, record it as one commit, and return it."""
         items = await self._taken()
-        if any(map(_ends, items)):
+        ends = any(map(_ends, items))
+        if ends:
             await self._cancel()
             items += self._inbox.at_hand()  # what is known by then is recorded too
         live: list[Event | LiveEvent] = []
-        outcomes, stops = list[Outcome](), False
+        outcomes: list[Outcome] = []
+        facts: list[Recording] = []
+        asked: list[Event] = []
+        stops = False
         for item in items:
             match item:
-                case Outcome():
+                case Outcome(said=said):
                     outcomes.append(item)
+                    live.extend(said)
                 case Stop(gently=gently):
                     stops, self._pausing = stops or not gently, True
-                case _Once():
-                    live.extend(await self._record_once(item))
+                case Recording():
+                    facts.append(item)
                 case BreakpointsSet():
-                    live.extend(await self._log.commit(self._log.draft([item])))
+                    asked.append(item)
                 case _:
                     live.append(item)
-        if not (stops or outcomes):
-            return live
         self._waiting -= {item.task_id for item in outcomes}
-        return [*live, *await self._commit(self._reported(outcomes, stops=stops))]
-
-    async def _record_once(self, item: _Once) -> Sequence[Event]:
-        events = await self._log.commit(self._log.draft([item.event]))
-        self._unrecorded.discard(item.recorded)
-        if not item.recorded.done():
-            item.recorded.set_result(None)
-        return events
+        if facts:
+            facts = self._facts.admitted(facts, () if ends else self._waiting)
+        if not (stops or outcomes or facts or asked):
+            return live
+        told = [*asked, *(item.fact for item in facts)]
+        happened = await self._commit(self._reported(outcomes, told, stops=stops))
+        self._facts.recorded(facts)
+        return [*live, *happened]
 
     async def _taken(self) -> list[_Item]:
-        return [await self._first_taken(), *self._inbox.at_hand()]
-
-    async def _first_taken(self) -> _Item:
-        limit, clock = self._limits.timeout, time.perf_counter()
+        limit = self._limits.timeout
         if limit is None:
             return await self._inbox.get()
+        clock = time.perf_counter()
         try:
             async with asyncio.timeout(max(0, limit - self._spent)):
                 return await self._inbox.get()
         except TimeoutError:
             error = GraphTimeoutError(self._graph.name, limit)
-            return Outcome("", _failed(error), error)
+            return [Outcome("", _failed(error), error), *self._inbox.at_hand()]
         finally:
             self._spent += time.perf_counter() - clock
 
-    def _reported(self, outcomes: Sequence[Outcome], *, stops: bool) -> Draft:
-        """Return what outcomes lead to: a failure, the end of the superstep, or just themselves."""
+    def _reported(
+        self, outcomes: Sequence[Outcome], told: Sequence[Event], *, stops: bool
+    ) -> Draft:
+        """Return what outcomes lead to: a failure, the end of the superstep, or just themselves.
+
+        `told` comes first: what tasks had recorded before.
+        """
         # A run's own failure, which has no task, comes after what tasks report.
         ordered = sorted(outcomes, key=_is_of_run) if len(outcomes) > 1 else outcomes
-        draft = self._log.draft([item.event for item in ordered])
+        draft = self._log.draft([*told, *(event for item in ordered for event in item.events)])
         failed = {item.task_id: item for item in outcomes if item.exception is not None}
         if "" in failed:
             return draft
         if failed:
-            first = next(task.task_id for task in draft.position.tasks if task.task_id in failed)
-            draft.add(_echoed(failed[first]))
+            order = [task.task_id for task in draft.position.tasks if task.task_id in failed]
+            draft.add(_echoed(*(failed[task_id] for task_id in order)))
         elif stops:
             draft.add(RunStopped())
         elif not self._waiting:
@@ -313,7 +292,7 @@ class Superstepper:
         joins: Mapping[str, tuple[str, ...]] = {}
         try:
             following, joins = next_tasks(
-                graph.structure, position, lambda: graph.schema.view(state)
+                graph.structure, position, partial(graph.schema.view, state)
             )
         except Exception as error:  # noqa: BLE001 - a router is the user's own code
             failure = error
@@ -366,23 +345,28 @@ class Superstepper:
             draft.add(_failed(RunLimitExceededError("max_steps", self._limits.max_steps)))
 
     def _reason_before(self, draft: Draft) -> Literal["before", "until", "step", "pause"] | None:
-        limits = self._limits
-        before, _ = self._breakpoints(draft.position)
-        nodes = (
-            {task.node for task in draft.position.runnable}
-            if before or limits.until
-            else set[str]()
-        )
-        here = draft.position.entered or self._passing
-        if before and not here and ("*" in before or not nodes.isdisjoint(before)):
+        limits, position = self._limits, draft.position
+        if self._breaks_before(position):
             return "before"
-        if not here and breaks_when(limits.break_when, self._graph.schema, draft.position):
-            return "before"
-        if self.steps and limits.until in nodes:
+        if limits.until and limits.until in _nodes(position) and (self.steps or not self._resuming):
             return "until"
         if limits.steps is not None and self.steps >= limits.steps:
             return "step"
         return "pause" if self._pausing else None
+
+    def _breaks_before(self, position: Position) -> bool:
+        before, _ = self._breakpoints(position)
+        predicate = self._limits.break_when
+        if not (before or predicate) or self._passing or position.entered:
+            return False
+        if "*" in before or not _nodes(position).isdisjoint(before):
+            return True
+        return breaks_when(predicate, self._graph.schema, position)
+
+
+def _nodes(position: Position) -> set[str]:
+    """Return the nodes that are about to run."""
+    return {task.node for task in position.runnable}
 
 
 def _is_of_run(outcome: Outcome) -> bool:

@@ -18,21 +18,21 @@ from nbgraph.core.middleware import (
 from nbgraph.core.position import Position
 
 if TYPE_CHECKING:
-    from nbgraph.core.graph import Graph
-    from nbgraph.core.log import Log
+    from nbgraph.core.calls import RunInfo
 
 __all__ = ["RunHooks", "graph_context"]
 
 
-def graph_context(graph: Graph, log: Log, run_id: str, *, resuming: bool) -> GraphMiddlewareContext:
-    """Return what graph hooks are given where a log stands."""
+def graph_context(info: RunInfo, *, resuming: bool) -> GraphMiddlewareContext:
+    """Return what graph hooks are given where a run's log stands."""
+    graph, log = info.graph, info.log
     return GraphMiddlewareContext(
         graph_name=graph.name,
         state=graph.schema.view(log.position.state),
-        run_id=run_id,
+        run_id=info.run_id,
         thread_id=log.thread_id,
         branch_id=log.branch_id,
-        root_run_id=run_id,
+        root_run_id=info.root_run_id,
         resuming=resuming,
     )
 

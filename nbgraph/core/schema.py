@@ -12,8 +12,8 @@ from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
 from nbgraph.core.field import Field
-from nbgraph.core.reducers import Replace, add
-from nbgraph.core.type_judges import adapter
+from nbgraph.core.reducers import GROWING, Replace, grown
+from nbgraph.core.types import described, unkept_fields
 from nbgraph.core.values import fresh, same
 from nbgraph.core.views import Views
 from nbgraph.errors import (
@@ -26,8 +26,8 @@ from nbgraph.errors import (
 __all__ = ["BaseState", "StateSchema", "Update"]
 
 
-class BaseState(BaseModel, defer_build=True):
-    """A state with pydantic's default settings; any `BaseModel` serves as well."""
+class BaseState(BaseModel, defer_build=True, arbitrary_types_allowed=True):
+    """A state whose fields may hold frames, arrays and pictures; any `BaseModel` serves as well."""
 
 
 # Building this one, which has no fields, would be a tenth of `import nbgraph`. Those made of it are
@@ -78,7 +78,14 @@ class StateSchema:
         return self._views is not None
 
     def _read_typed_dict(self, state_type: Any) -> None:
-        for name, hint in typing.get_type_hints(state_type, include_extras=True).items():
+        try:
+            hints = typing.get_type_hints(state_type, include_extras=True)
+        except NameError as error:
+            raise GraphConfigError(
+                f"A field of {state_type.__qualname__} has a type that is not found: {error}; "
+                "define both at the top of a module or cell"
+            ) from error
+        for name, hint in hints.items():
             bare = hint
             while get_origin(bare) in (typing.Required, typing.NotRequired):
                 bare = get_args(bare)[0]
@@ -91,7 +98,7 @@ class StateSchema:
         """Return the JSON Schema of an input that starts a thread."""
         if self.is_open:
             return {"type": "object"}
-        return adapter(self.state_type).json_schema(mode="validation")
+        return described(self.state_type)
 
     def start(self, given: Mapping[str, Any] | BaseModel, where: str = "input") -> Update:
         """Return the update that makes a new thread's state: defaults, and the input over them.
@@ -114,7 +121,7 @@ class StateSchema:
                 f"A new thread needs a value for {', '.join(map(repr, missing))}; pass it in its "
                 "input"
             )
-        known = {**defaults, **self.to_json(state)}
+        known = {**defaults, **self._written(state)}
         values = {name: known[name] for name in (*self.fields, *known) if name in known}
         return Update(values, tuple(values))
 
@@ -156,12 +163,14 @@ class StateSchema:
             raise StateUpdateError(f"{where} must be a dict of fields, got {given!r}")
         if not given:
             return _NOTHING
-        replaced = tuple([name for name, value in given.items() if isinstance(value, Replace)])
-        values = {
-            name: self._encode(name, value, where, whole=bool(replaced) and name in replaced)
-            for name, value in given.items()
-        }
-        return Update(values, replaced)
+        values: dict[str, Any] = {}
+        replaced: list[str] = []
+        for name, value in given.items():
+            whole = isinstance(value, Replace)
+            values[name] = self._encode(name, value, where, whole=whole)
+            if whole:
+                replaced.append(name)
+        return Update(values, tuple(replaced))
 
     def _whole_update(self, given: BaseModel, where: str) -> Update:
         if not (self.is_model and isinstance(given, self.state_type)):
@@ -218,10 +227,10 @@ class StateSchema:
     ) -> Mapping[str, Any]:
         """Return the state after several updates, in order; each as `apply` takes it.
 
-        A list that many updates add to is copied once, and not once for each.
+        A list or dict that many updates add to is copied and checked once, not once for each.
         """
         following = dict(state)
-        own: set[str] = set()  # lists made here, which nobody else has seen
+        own: dict[str, bool] = {}  # lists and dicts made here, and whether they have grown since
         for update, replaced in updates:
             if not self.is_open and not update.keys() <= self.fields.keys():
                 raise RedefinedGraphError(
@@ -229,23 +238,25 @@ class StateSchema:
                 )
             for name, kept in update.items():
                 self._apply_one(following, own, name, kept, whole=name in replaced)
+        for name in [name for name, grew in own.items() if grew]:
+            following[name] = self.fields[name].fitted(following[name])
         return following
 
     def _apply_one(
-        self, state: dict[str, Any], own: set[str], name: str, kept: Any, *, whole: bool
+        self, state: dict[str, Any], own: dict[str, bool], name: str, kept: Any, *, whole: bool
     ) -> None:
-        """Apply one field's update in place; the lists of the fields in `own` may be added to."""
+        """Apply one field's update in place; the values of the fields in `own` may be added to."""
         field = self.fields.get(name, _OPEN)
         value = field.decode(kept)
         if whole:
-            own.discard(name)
+            own.pop(name, None)
             state[name] = value
-        elif name in own and isinstance(value, list):
-            state[name] += value
+        elif name in own and grown(state[name], value):
+            own[name] = True
         else:
             state[name] = field.reduced(state.get(name), value)
-            if field.reducer is add:
-                own.add(name)
+            if field.reducer in GROWING:
+                own[name] = False
 
     def kept(self, state: Mapping[str, Any]) -> dict[str, Any]:
         """Return the state as JSON that is sure to come back as it is.
@@ -267,13 +278,19 @@ class StateSchema:
         """
         return {name: self.fields.get(name, _OPEN).decode(value) for name, value in kept.items()}
 
+    def _written(self, state: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: self.fields.get(name, _OPEN).written(value) for name, value in state.items()}
+
     def to_json(self, state: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the state as JSON."""
+        """Return the state as JSON, with a summary of what is kept as bytes."""
         return {name: self.fields.get(name, _OPEN).shown(value) for name, value in state.items()}
 
     def view(self, state: Mapping[str, Any]) -> Any:
         """Return what a node is given: an own copy of the state."""
-        values = self.laid(state)
+        return self.shown(self.laid(state))
+
+    def shown(self, values: Mapping[str, Any]) -> Any:
+        """Return a view of values that are all there, as `laid` returns them."""
         if self._views is not None:
             return self._views.view(values)
         return {name: fresh(value) for name, value in values.items()}
@@ -285,7 +302,7 @@ class StateSchema:
 
         A field that the schema has got since the thread was started has its default.
         """
-        if self.is_model and len(state) < len(self.fields):
+        if self._views is not None and len(state) < len(self.fields):
             state = {**self._defaults(), **state}
         if not payload:
             return state
@@ -320,6 +337,8 @@ class StateSchema:
         after: Mapping[str, Any] = changed
         unread: Mapping[str, Any] = {}
         if self._views is not None:
+            if self._views.untouched(changed, before):
+                return {}
             after, unread = self._views.read(changed)
         gone = [name for name in before if name not in after and name not in unread]
         if gone:
@@ -370,6 +389,10 @@ def _check_model(model: type[BaseModel]) -> None:
     ]
     if model.model_config.get("extra") == "allow":
         problems.append('extra="allow"')
+    problems += [
+        f"{name!r} of type {kind.__name__}, which cannot be kept"
+        for name, kind in unkept_fields(model).items()
+    ]
     problems += [
         f"exclude= on {name!r}" for name, info in model.model_fields.items() if info.exclude
     ]

@@ -9,13 +9,15 @@ so when their code changes.
 from __future__ import annotations
 
 import re
+from functools import partial
 from hashlib import blake2b
 from typing import Any
 
 from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError, from_json, to_json
 
-from nbgraph.core.codec import decode_events, encode_events
+from nbgraph.core.blob import Packed, Packing
+from nbgraph.core.codec import decode_events, written_events
 from nbgraph.core.events import ChildPlace, Event, Interrupt, TaskSpec
 from nbgraph.core.migration import Migration
 from nbgraph.core.position import Answered, Position
@@ -25,7 +27,7 @@ from nbgraph.errors import NbgraphError
 
 __all__ = ["fingerprint", "position_of", "snapshot_of"]
 
-_CODEC = 1
+_CODEC = 2
 """To be raised when the text changes its meaning."""
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
@@ -45,10 +47,13 @@ def snapshot_of(
 ) -> PositionSnapshot | None:
     """Return a position as a snapshot, or None if it would not come back as it is."""
     try:
-        body = to_json({**_plain(position), "state": schema.kept(position.state)})
+        packing = Packing()
+        whole = {**_plain(position, packing), "state": schema.kept(position.state)}
+        packed = packing.packed(to_json(whole, context=packing))
     except (NbgraphError, PydanticSerializationError):
         return None
-    return PositionSnapshot(position.sequence, fingerprint(schema, migration), body)
+    named = fingerprint(schema, migration)
+    return PositionSnapshot(position.sequence, named, packed.body, packed.blobs)
 
 
 def position_of(
@@ -58,31 +63,36 @@ def position_of(
     if snapshot.fingerprint != fingerprint(schema, migration):
         return None
     try:
-        return _read(snapshot.sequence, from_json(snapshot.body), schema)
-    except (NbgraphError, ValidationError, ValueError, KeyError, TypeError):
+        whole = Packed(snapshot.body, snapshot.blobs).value()
+        return _read(snapshot.sequence, whole, schema)
+    except (NbgraphError, ValidationError, ValueError, LookupError, TypeError):
         return None
 
 
-def _plain(position: Position) -> dict[str, Any]:
+def _plain(position: Position, packing: Packing) -> dict[str, Any]:
+    dumped, event_out = partial(_dumped, packing), partial(_event_out, packing)
     return {
         "step": position.step,
-        "tasks": [_dumped(task) for task in position.tasks],
-        "finished": {key: _event_out(event) for key, event in position.finished.items()},
-        "failed": {key: _event_out(event) for key, event in position.failed.items()},
-        "began": sorted(position.began),
-        "pending": {key: _dumped(asked) for key, asked in position.pending.items()},
-        "answered": {key: _answered_out(given) for key, given in position.answered.items()},
+        "tasks": [dumped(task) for task in position.tasks],
+        "finished": {key: event_out(event) for key, event in position.finished.items()},
+        "failed": {key: event_out(event) for key, event in position.failed.items()},
+        "began": position.began,
+        "pending": {key: dumped(asked) for key, asked in position.pending.items()},
+        "answered": {
+            key: _answered_out(packing, given) for key, given in position.answered.items()
+        },
         "caches": position.caches,
         "once": position.once,
         "hooked": position.hooked,
-        "children": {key: _dumped(place) for key, place in position.children.items()},
+        "children": {key: dumped(place) for key, place in position.children.items()},
         "planned": position.planned,
+        "planned_at": position.planned_at,
         "joins": position.joins,
         "before": position.before,
         "after": position.after,
         "merged": position.merged,
         "paused": position.paused,
-        "failure": position.failure and _event_out(position.failure),
+        "failure": position.failure and event_out(position.failure),
     }
 
 
@@ -94,7 +104,7 @@ def _read(sequence: int, kept: dict[str, Any], schema: StateSchema) -> Position:
         tasks=tuple(map(TaskSpec.model_validate, kept["tasks"])),
         finished={key: _event_in(event) for key, event in kept["finished"].items()},
         failed={key: _event_in(event) for key, event in kept["failed"].items()},
-        began=frozenset(kept["began"]),
+        began={key: tuple(keys) for key, keys in kept["began"].items()},
         pending={key: Interrupt.model_validate(one) for key, one in kept["pending"].items()},
         answered={key: _answered_in(given) for key, given in kept["answered"].items()},
         caches=kept["caches"],
@@ -102,6 +112,7 @@ def _read(sequence: int, kept: dict[str, Any], schema: StateSchema) -> Position:
         hooked=kept["hooked"],
         children={key: ChildPlace.model_validate(one) for key, one in kept["children"].items()},
         planned=kept["planned"],
+        planned_at=kept["planned_at"],
         joins={key: tuple(sources) for key, sources in kept["joins"].items()},
         before=_names(kept["before"]),
         after=_names(kept["after"]),
@@ -111,23 +122,24 @@ def _read(sequence: int, kept: dict[str, Any], schema: StateSchema) -> Position:
     )
 
 
-def _dumped(record: TaskSpec | Interrupt | ChildPlace) -> dict[str, Any]:
-    return record.model_dump(exclude_defaults=True)
+def _dumped(packing: Packing, record: TaskSpec | Interrupt | ChildPlace) -> dict[str, Any]:
+    return record.model_dump(exclude_defaults=True, context=packing)
 
 
-def _event_out(event: Event) -> list[Any]:
-    return [event.branch_id, event.sequence, from_json(encode_events([event]))]
+def _event_out(packing: Packing, event: Event) -> list[Any]:
+    return [event.branch_id, event.sequence, from_json(written_events([event], packing))]
 
 
 def _event_in(kept: list[Any]) -> Any:
     branch_id, sequence, events = kept
-    text = to_json(events).decode()
-    return decode_events(text, branch_id=branch_id, first=sequence, where="snapshot")[0]
+    packing = Packing()
+    packed = packing.packed(to_json(events, context=packing))
+    return decode_events(packed, branch_id=branch_id, first=sequence, where="snapshot")[0]
 
 
-def _answered_out(given: Answered) -> list[Any]:
-    who = [given.by, given.at, given.sequence, given.step]
-    return [_dumped(given.interrupt), given.answer, *who]
+def _answered_out(packing: Packing, given: Answered) -> list[Any]:
+    who = [given.by, given.at, given.sequence, given.step, given.branch_id]
+    return [_dumped(packing, given.interrupt), given.answer, *who]
 
 
 def _answered_in(kept: list[Any]) -> Answered:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from functools import reduce
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from nbgraph.core.flow import Structure
+from nbgraph.core.importing import is_importable, path_of
 from nbgraph.core.node import END, Node
 from nbgraph.core.path import Branch
 from nbgraph.errors import GraphConfigError
@@ -154,7 +153,7 @@ def graph_spec(name: str, state_schema: Any, structure: Structure) -> GraphSpec:
     nodes = structure.nodes.values()
     return GraphSpec(
         name=name,
-        state_ref=_path(state_schema),
+        state_ref=path_of(state_schema),
         start=_one_or_all(structure.starts),
         nodes=tuple(_node_spec(each, structure) for each in nodes),
         edges=tuple(
@@ -168,15 +167,15 @@ def graph_spec(name: str, state_schema: Any, structure: Structure) -> GraphSpec:
 
 
 def _problems(state_schema: Any, structure: Structure) -> Iterator[str]:
-    if not _importable(state_schema):
+    if not is_importable(state_schema):
         yield f"the state type {state_schema!r} has no import path; define it in a module"
     for name, each in structure.nodes.items():
         if name == _END:
             yield f"a node is named {_END!r}, which stands for the end"
-        if each.ref is None and not _importable(each.handler):
+        if each.ref is None and not is_importable(each.handler):
             yield f"node {name!r} has no import path; define it in a module, or pass node(ref=...)"
     for name, choice in structure.branches.items():
-        if choice.ref is None and not _importable(choice.router):
+        if choice.ref is None and not is_importable(choice.router):
             yield (
                 f"the router after {name!r} has no import path; define it in a module, or pass "
                 "branch(..., ref=...)"
@@ -187,14 +186,14 @@ def _problems(state_schema: Any, structure: Structure) -> Iterator[str]:
 
 def _node_spec(each: Node, structure: Structure) -> GraphNodeSpec:
     gotos = tuple(map(_written, structure.gotos.get(each.name, ())))
-    return GraphNodeSpec(each.name, each.ref or _path(each.handler), goto=gotos)
+    return GraphNodeSpec(each.name, each.ref or path_of(each.handler), goto=gotos)
 
 
 def _branch_spec(source: str, choice: Branch) -> BranchSpec:
     mapping: Mapping[str, str] = {
         str(key): _written(target.name) for key, target in choice.mapping.items()
     }
-    return BranchSpec(source, choice.ref or _path(choice.router), dict(mapping))
+    return BranchSpec(source, choice.ref or path_of(choice.router), dict(mapping))
 
 
 def _one_or_all(starts: tuple[str, ...]) -> str | tuple[str, ...]:
@@ -203,19 +202,3 @@ def _one_or_all(starts: tuple[str, ...]) -> str | tuple[str, ...]:
 
 def _written(name: str) -> str:
     return _END if name == END.name else name
-
-
-def _path(thing: Any) -> str:
-    return f"{thing.__module__}:{thing.__qualname__}"
-
-
-def _importable(thing: Any) -> bool:
-    """Return whether another process finds a function or class under its import path."""
-    module, name = getattr(thing, "__module__", None), getattr(thing, "__qualname__", None)
-    if module in (None, "__main__") or name is None or "<" in name:
-        return False
-    try:
-        found = reduce(getattr, name.split("."), importlib.import_module(module))
-    except (ImportError, AttributeError):
-        return False
-    return found is thing or (isinstance(found, Node) and found.handler is thing)

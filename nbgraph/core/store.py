@@ -8,10 +8,11 @@ cache of the log: it is handed in with each commit and written in the same trans
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from nbgraph.core.blob import Blob, Path
 from nbgraph.core.events import Event, Interrupt
 
 __all__ = [
@@ -91,6 +92,8 @@ class PositionSnapshot:
     sequence: int
     fingerprint: str
     body: bytes
+    blobs: tuple[tuple[Path, Blob], ...] = ()
+    """What stands where the body has null."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,6 +297,58 @@ class StateStore(Protocol):
         """Remove a thread with its branches, questions and the threads of its sub-graphs.
 
         An unknown thread is no error.
+        """
+        ...
+
+    async def verify(self) -> Sequence[Damage]:
+        """Check everything that is kept, and return what is not as it was written.
+
+        Events before a damaged one can be read: `events(thread, branch, upto=sequence - 1)`.
+        """
+        ...
+
+    async def size(self) -> StoreSize:
+        """Return what the store holds, in rows and bytes."""
+        ...
+
+    async def prune(self) -> StoreSize:
+        """Drop what can be made again or is not needed, give the space back, and return the size.
+
+        No event, question or state goes; `delete` removes threads.
+        """
+        ...
+
+    async def export_thread(self, thread_id: str) -> Sequence[str]:
+        """Return a thread with its branches and questions as lines of JSON, hashes included.
+
+        The threads of its sub-graphs are among them. The lines are the same from every store.
+
+        Raises
+        ------
+        UnknownThreadError
+            If the thread does not exist.
+        DamagedStoreError
+            If a part of it is not what was written.
+        """
+        ...
+
+    async def import_thread(self, lines: Iterable[str]) -> str:
+        """Write a thread that was exported, whole or not at all, and return its id.
+
+        Raises
+        ------
+        StateStoreError
+            If the thread is there already, or the lines are no export.
+        DamagedStoreError
+            If a hash does not fit: the lines are not what was exported.
+        """
+        ...
+
+    def watch(self, callback: Callable[[], None], *, every: float = 0.5) -> Callable[[], None]:
+        """Call `callback` after anything was written, by anybody, and return what ends that.
+
+        It is called in a thread of the store's, and must not raise. Several writes can be one
+        call. `every` is how often, in seconds, is looked where nothing tells.
         """
         ...
 

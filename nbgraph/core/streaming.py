@@ -8,6 +8,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
+from nbgraph.core.blob import shown
 from nbgraph.core.events import (
     ChildEvent,
     Event,
@@ -23,7 +24,6 @@ from nbgraph.core.events import (
 )
 from nbgraph.core.position import Position, fold
 from nbgraph.core.schema import StateSchema
-from nbgraph.core.values import fresh
 
 if TYPE_CHECKING:
     from nbgraph.core.thread import Thread
@@ -77,10 +77,12 @@ class StreamEvent:
         A mode that was asked for, or `"final"` or `"interrupt"` at the end.
     data : Any
         `updates`: what a task wrote, as JSON, or None. `values`: the merged state, as JSON.
-        `custom`: what a node emitted. `tokens`: a piece of a chat model's answer. `debug`: a dict
-        with its `type`. At the end: `FinalEventData` or `InterruptEventData`.
+        `custom`: what a node passed to `ctx.emit`. `tokens`: what it passed to `ctx.emit_token`, a
+        piece of a chat model's answer. `debug`: a dict with its `type`. At the end:
+        `FinalEventData` or `InterruptEventData`.
     node, task_id, step : str or int, optional
-        The task it is about, and the superstep of this call, from 0.
+        The task it is about, and the superstep of this call, from 0. What a node in a sub-graph
+        says comes with its path, `"refund/check"`.
     run_id : str
         The call.
     checkpoint_id : str, optional
@@ -164,6 +166,7 @@ class StreamFilter:
             yield from self._input(event)
             return
         if isinstance(event, ChildEvent):
+            yield from self._inside(event)
             return
         before = self._position
         self._position = fold([event], self._schema, before)
@@ -183,6 +186,13 @@ class StreamFilter:
         mode = _SAID.get(event.kind)
         if mode is not None:
             yield from self._asked(mode, event.data, task=event)
+
+    def _inside(self, child: ChildEvent) -> Iterator[StreamEvent]:
+        """Return what a node in a sub-graph said, with its path; the rest is the sub-graph's."""
+        said = child.event
+        if isinstance(said, TaskEmitted):
+            path, task_id = f"{child.path}/{said.node}", f"{child.task_id}/{said.task_id}"
+            yield from self._said(replace(said, node=path, task_id=task_id))
 
     def _input(self, event: TaskStarted) -> Iterator[StreamEvent]:
         if "debug" not in self._modes:
@@ -205,9 +215,9 @@ class StreamFilter:
     def _merged(self, event: SuperstepFinished, before: Position) -> Iterator[StreamEvent]:
         updates = [(task, before.finished[task.task_id].update or None) for task in before.tasks]
         for task, update in updates:
-            yield from self._asked("updates", fresh(update), event, task=task)
+            yield from self._asked("updates", shown(update), event, task=task)
         for task, update in updates:
-            data = {"type": "node_output", "node": task.node, "updates": fresh(update)}
+            data = {"type": "node_output", "node": task.node, "updates": shown(update)}
             yield from self._asked("debug", data, task=task)
         if "values" in self._modes:
             yield from self._asked("values", self._state(), event)
@@ -240,7 +250,7 @@ def _targets(tasks: Iterable[TaskSpec]) -> list[dict[str, Any]]:
         {
             "kind": "node" if task.payload is None else "send",
             "node": task.node,
-            "payload": fresh(task.payload),
+            "payload": shown(task.payload),
         }
         for task in tasks
     ]

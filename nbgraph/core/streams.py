@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Generator, Mapping
-from contextlib import aclosing
-from typing import TYPE_CHECKING, Any, Unpack, overload
+from contextlib import aclosing, asynccontextmanager
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from pydantic import BaseModel
 
@@ -21,13 +21,37 @@ from nbgraph.core.streaming import (
     checked_modes,
     filter_of,
 )
+from nbgraph.errors import RedefinedGraphError, ResumeError, UnknownThreadError
 
 if TYPE_CHECKING:
     from nbgraph.core.thread import Thread
 
-__all__ = ["GraphStreams"]
+__all__ = ["GraphStreams", "followed"]
 
+T = TypeVar("T")
 Input = Mapping[str, Any] | BaseModel | None
+
+
+@asynccontextmanager
+async def followed(
+    thread: Thread, stream: AsyncGenerator[T, None], *, begins: bool
+) -> AsyncGenerator[AsyncGenerator[T, None], None]:
+    """Follow what a call of a thread yields, and close it at the end.
+
+    `begins` is whether the call gives an input, which makes a thread that is not there.
+
+    Raises
+    ------
+    UnknownThreadError
+        In the place of a `ResumeError`, where the call does not fit because there is no thread.
+    """
+    try:
+        async with aclosing(stream) as happening:
+            yield happening
+    except ResumeError as error:
+        if begins or thread.known.sequence or isinstance(error, RedefinedGraphError):
+            raise
+        raise UnknownThreadError(thread.thread_id, thread.branch_id) from error
 
 
 class GraphStreams:
@@ -127,7 +151,8 @@ class GraphStreams:
     ) -> AsyncGenerator[Any, None]:
         thread, stream = self._called(call, modes or frozenset())
         wanted: StreamFilter | None = None
-        async with aclosing(stream if lockstep else ahead(stream)) as happening:
+        source = stream if lockstep else ahead(stream)
+        async with followed(thread, source, begins=call.given is not None) as happening:
             async for event in happening:
                 if modes is None:
                     yield event

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from nbgraph.core import answers
-from nbgraph.core.context import NodeContext
+from nbgraph.core.context import NodeContext, Parent
 from nbgraph.core.events import (
     ChildEvent,
     ChildPlace,
@@ -24,6 +24,7 @@ from nbgraph.core.events import (
 )
 from nbgraph.core.interrupts import ChildPause, Frame, running
 from nbgraph.core.node import Inner, Node, node
+from nbgraph.core.node_hooks import Asker
 from nbgraph.core.position import Position
 from nbgraph.core.requests import Continue, Fork, Resume, SetBreakpoints, Start
 from nbgraph.core.thread import Thread
@@ -48,6 +49,7 @@ def subgraph(
     state_out: Writer | None = None,
     child_thread: Literal["fresh", "stable"] = "fresh",
     label: str | None = None,
+    description: str | None = None,
 ) -> Node:
     """Return a node that runs a graph of its own.
 
@@ -68,8 +70,8 @@ def subgraph(
         update of the sub-graph's last state.
     child_thread : "fresh" or "stable"
         Whether each visit is a thread of its own, or all visits are turns of one thread.
-    label : str, optional
-        What the drawing shows instead of the name.
+    label, description : str, optional
+        What the drawing shows instead of the name, and beside it.
 
     Raises
     ------
@@ -88,9 +90,9 @@ def subgraph(
         raise GraphConfigError(f"child_thread is 'fresh' or 'stable', got {child_thread!r}")
     wires = wiring(graph, share, state_in, state_out)
     shape = graph.shape  # which refuses a graph without a flow
-    child = _Child(graph, wires, stable=child_thread == "stable")
-    made = node(name=name, label=label)(child.run)
-    return replace(made, inner=Inner(shape, wires.shared, graph.structure.source))
+    inner = Inner(shape, graph.structure, wires.shared, stable=child_thread == "stable")
+    made = node(name=name, label=label, description=description)(_Child(graph, wires, inner).run)
+    return replace(made, inner=inner)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +101,7 @@ class _Child:
 
     graph: Graph
     wiring: Wiring
-    stable: bool
+    inner: Inner
 
     async def run(self, state: Any, ctx: NodeContext) -> Any:
         frame = running()
@@ -137,22 +139,29 @@ class _Child:
 
     def _thread(self, ctx: NodeContext, thread_id: str, branch_id: str) -> Thread:
         home = ctx.port.home()
-        if home.store is None and (self.graph.interrupt_before or self.graph.interrupt_after):
+        graph = self.graph
+        breaks = graph.interrupt_before or graph.interrupt_after or graph.break_when
+        if home.store is None and breaks:
             raise GraphConfigError(
                 f"Sub-graph {ctx.node!r} has breakpoints, and a run that pauses is kept in a state "
                 "store; pass state_store= and a thread_id"
             )
         return Thread(
-            self.graph, home.store, thread_id, branch_id, context=ctx.given, root=home.root
+            self.graph,
+            home.store,
+            thread_id,
+            branch_id,
+            context=ctx.given,
+            stream_modes=ctx.stream_modes,
+            executor=self.graph.executor or home.executor,
+            parent=Parent(home.root, ctx.root_run_id, _asker(ctx)),
         )
 
     def _thread_id(self, ctx: NodeContext) -> str:
-        """Return the id of a thread that this task makes; a branch's own are told apart."""
-        if self.stable:
+        """Return the id of the thread that this task makes."""
+        if self.inner.stable:
             _check_stable(ctx)
-            return f"{ctx.thread_id}:{ctx.node}"
-        branch = "" if ctx.branch_id == "main" else f"{ctx.branch_id}:"
-        return f"{ctx.thread_id}:{ctx.task_id}:{branch}{ctx.port.home().position.planned}"
+        return self.inner.thread_id(ctx.thread_id, ctx.branch_id, ctx.task_id, ctx.planned[0])
 
     async def _forked(self, ctx: NodeContext, place: ChildPlace) -> Thread:
         """Return the thread on the branch that belongs to the parent's, made if it is not."""
@@ -168,22 +177,23 @@ class _Child:
         """Return after which event the task starts its turn; None once it has reported."""
         if ctx.task_id in ctx.port.home().position.children:
             return None
-        if not self.stable:
+        if not self.inner.stable:
             return 0
         if _BEGUN in ctx.recorded:
             return ctx.recorded[_BEGUN]
-        return await ctx.port.record_once(ctx.task_id, _BEGUN, position.sequence)
+        return await ctx.record_once(_BEGUN, position.sequence)
 
     async def _sent(
         self, thread: Thread, request: Start | Resume | Continue, ctx: NodeContext
     ) -> None:
         last: Event | LiveEvent | None = None
         breakpoints = self._breakpoints(thread.known, ctx)
+        until = _within(ctx.port.home().until, ctx.node)
         steps = None
         if ctx.port.home().into:
             steps = 0 if isinstance(request, Start) else 1
-        asked = thread.send(request, breakpoints=breakpoints, steps=steps)
-        async with aclosing(asked) as happening:
+        stream = thread.send(request, breakpoints=breakpoints, until=until, steps=steps)
+        async with aclosing(stream) as happening:
             async for event in happening:
                 last = event
                 _tell(ctx, event)
@@ -201,6 +211,19 @@ class _Child:
             graph.interrupt_after if position.after is None else position.after,
         )
         return None if (before, after) == known else SetBreakpoints(before, after)
+
+
+def _asker(ctx: NodeContext) -> Asker | None:
+    """Return what answers the sub-graph's questions in its parents' name, if anything does."""
+    frame = running()
+    asker = None if frame is None else frame.asker
+    if asker is None:
+        return None
+
+    async def answer(question: Interrupt) -> Any:
+        return await asker.answer(_renamed(question, ctx))
+
+    return Asker(answer, asker.at_once)
 
 
 def _check_stable(ctx: NodeContext) -> None:
@@ -221,10 +244,15 @@ def _check_stable(ctx: NodeContext) -> None:
         )
 
 
-def _united(own: tuple[str, ...], outer: tuple[str, ...], node: str) -> tuple[str, ...]:
+def _within(path: str | None, node: str) -> str | None:
+    """Return a path as a sub-graph knows it; None if it does not lead into it."""
     prefix = f"{node}/"
-    inner = (path.removeprefix(prefix) for path in outer if path.startswith(prefix))
-    return tuple(dict.fromkeys((*own, *inner)))
+    return path.removeprefix(prefix) if path is not None and path.startswith(prefix) else None
+
+
+def _united(own: tuple[str, ...], outer: tuple[str, ...], node: str) -> tuple[str, ...]:
+    inner = (_within(path, node) for path in outer)
+    return tuple(dict.fromkeys((*own, *(path for path in inner if path is not None))))
 
 
 def _request(
@@ -233,7 +261,7 @@ def _request(
     """Return what to ask of a thread that has begun; None if it waits or has finished."""
     if position.status == "completed":
         return None
-    if position.paused in ("before", "after") and position.sequence > seen:
+    if position.paused in ("before", "after", "until") and position.sequence > seen:
         return None  # the parent ended before it could show this pause
     keys = {
         key: f"{ctx.task_id}/{key}" for key, asks in position.pending.items() if asks.asked <= seen
@@ -258,7 +286,7 @@ def _tell(ctx: NodeContext, event: Event | LiveEvent) -> None:
 def _place(thread: Thread, ctx: NodeContext) -> ChildPlace:
     position = thread.known
     match position.paused:
-        case "before" | "after" | "step" as paused:
+        case "before" | "after" | "until" | "step" as paused:
             following = position.next
         case _:
             paused, following = None, ()
@@ -278,8 +306,12 @@ def _questions(thread: Thread, ctx: NodeContext) -> tuple[Interrupt, ...]:
 
 
 def _asked(thread: Thread, ctx: NodeContext, question: Interrupt) -> Interrupt:
-    key = f"{ctx.task_id}/{question.key}"
+    asked = _renamed(question, ctx)
     kind = answers.remembered(thread.thread_id, question.key, question.response_schema)
-    answers.remember(ctx.thread_id, key, kind)
-    names = {"key": key, "task_id": ctx.task_id, "node": f"{ctx.node}/{question.node}"}
-    return question.model_copy(update=names)
+    answers.remember(ctx.thread_id, asked.key, kind)
+    return asked
+
+
+def _renamed(question: Interrupt, ctx: NodeContext) -> Interrupt:
+    names = {"task_id": ctx.task_id, "node": f"{ctx.node}/{question.node}"}
+    return question.model_copy(update={"key": f"{ctx.task_id}/{question.key}", **names})

@@ -6,19 +6,21 @@ import asyncio
 import os
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, TypeVar, cast
 
 from nbgraph.core import answers
-from nbgraph.core.context import NodeContext
+from nbgraph.core.context import NodeContext, Port
+from nbgraph.core.effects import Effect, begin, outcome
 from nbgraph.core.events import (
     AnswerRefused,
     Attempt,
     ErrorInfo,
     Event,
+    OnceRecorded,
     TaskEmitted,
     TaskFailed,
     TaskFinished,
@@ -36,7 +38,7 @@ from nbgraph.core.superstep import read_result
 from nbgraph.core.workers import call_in_worker
 from nbgraph.errors import GraphExecutionError, NodeTimeoutError
 
-__all__ = ["Outcome", "TaskCall", "described", "run_task"]
+__all__ = ["Outcome", "TaskCall", "described", "failed", "is_cancelled", "run_task"]
 
 T = TypeVar("T", bound=BaseException)
 
@@ -54,9 +56,22 @@ class TaskCall:
     state: Mapping[str, Any]
     frame: Frame
     context: NodeContext | None
-    say: Callable[[TaskEmitted], None]
+    port: Port
     hooks: NodeHooks | None = None
     values: Mapping[str, Any] | None = None
+    inline: bool = False
+    """Whether a sync node runs on the loop, instead of in a worker thread."""
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether the task needs its run's process.
+
+        A sub-graph does, a node whose start must be recorded, and one whose graph's parent may
+        answer what it asks.
+        """
+        node, hooks = self.node, self.hooks
+        is_own = node.inner is not None or node.effect is not None
+        return is_own or (hooks is not None and hooks.is_bound)
 
     def before(self) -> Mapping[str, Any]:
         """Return the values of the state the node is given."""
@@ -66,25 +81,35 @@ class TaskCall:
 
     def said(self, kind: Literal["print", "log"], data: Any) -> None:
         """Show what the node printed or logged."""
-        self.say(TaskEmitted(self.task.task_id, self.node.name, kind, data, time.time()))
+        self.port.say(TaskEmitted(self.task.task_id, self.node.name, kind, data, time.time()))
 
     def emit_attempt(self, attempt: Attempt, at: float) -> None:
         """Show an attempt that will be repeated."""
-        self.say(TaskEmitted(self.task.task_id, self.node.name, "attempt", attempt, at))
+        self.port.say(TaskEmitted(self.task.task_id, self.node.name, "attempt", attempt, at))
 
-    def again(self) -> TaskCall:
+    def again(self, attempt: int = 1) -> TaskCall:
         """Return the call for another run of the node."""
-        context = None if self.context is None else self.context.again()
+        context = None if self.context is None else self.context.again(attempt)
         return replace(self, frame=self.frame.again(), context=context)
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a task ended: the event that says so, and the exception where it failed."""
+    """How a task ended: the event that says so, and the exception where it failed.
+
+    `once` and `said` are what it kept and said while nobody listened, if it ran elsewhere.
+    """
 
     task_id: str
     event: Event
     exception: BaseException | None = None
+    once: tuple[OnceRecorded, ...] = ()
+    said: tuple[TaskEmitted, ...] = ()
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """What is recorded of it: what it kept, and then how it ended."""
+        return (*self.once, self.event)
 
 
 def described(error: BaseException) -> ErrorInfo:
@@ -124,16 +149,16 @@ async def run_task(call: TaskCall) -> Outcome:
     except ChildPause as pause:
         return _held(call, pause)
     except asyncio.CancelledError as error:
-        if _is_cancelled():
+        if is_cancelled():
             raise
-        return _failed(call, _own_cancellation(name, error), attempts)
+        return failed(call, _own_cancellation(name, error), attempts)
     except BaseExceptionGroup as group:
         pauses, others = group.split(GraphInterrupt)
         if pauses is None or others is not None:
-            return _failed(call, group, attempts)
+            return failed(call, group, attempts)
         return _asked(call, list(_leaves(pauses)), attempts)
     except BaseException as error:  # noqa: BLE001 - the one place where any error is an outcome
-        return _failed(call, error, attempts)
+        return failed(call, error, attempts)
     return Outcome(
         task_id,
         made(
@@ -146,19 +171,25 @@ async def run_task(call: TaskCall) -> Outcome:
             cache=cache,
             started=started,
             duration=time.perf_counter() - clock,
-            attempts=attempts.made,
+            attempts=attempts.made if _began(call) else 0,
             child=call.frame.child,
         ),
     )
 
 
-def _failed(call: TaskCall, error: BaseException, attempts: Attempts) -> Outcome:
+def _began(call: TaskCall) -> bool:
+    """Return whether the node ran, and its result is not what a person set."""
+    return call.node.effect is None or None in call.frame.began
+
+
+def failed(call: TaskCall, error: BaseException, attempts: Attempts | None = None) -> Outcome:
+    """Return the outcome of a task that failed with an error."""
     task_id, name = call.task.task_id, call.node.name
     event = TaskFailed(
         task_id=task_id,
         node=name,
         error=described(error),
-        attempts=max(attempts.made, 1),
+        attempts=max(attempts.made, 1) if attempts else 1,
         child=call.frame.child,
     )
     return Outcome(task_id, event, error)
@@ -175,7 +206,7 @@ def _held(call: TaskCall, pause: ChildPause) -> Outcome:
     return Outcome(call.task.task_id, event)
 
 
-def _is_cancelled() -> bool:
+def is_cancelled() -> bool:
     """Return whether the run cancels this task; a node may raise CancelledError of its own."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
@@ -204,13 +235,14 @@ def _asked(call: TaskCall, pauses: Sequence[GraphInterrupt], attempts: Attempts)
     try:
         cache = _kept_cache(call)
     except ValueError as error:
-        return _failed(call, error, attempts)
+        return failed(call, error, attempts)
     event = TaskInterrupted(
         task_id=task_id,
         node=call.node.name,
         interrupts=tuple(pause.question for pause in pauses),
         cache=cache,
         answers=call.frame.hooked,
+        ended=tuple(sorted(call.frame.ended)),
     )
     return Outcome(task_id, event)
 
@@ -230,7 +262,8 @@ async def _hooked(call: TaskCall, attempts: Attempts) -> Result:
     if hooks is None:
         return await attempts.run(lambda: _timed(_attempted(call, attempts)))
     values = await hooks.before(call.before())
-    call.frame.ask = hooks.asks_now(values, asyncio.get_running_loop())
+    call.frame.asker = hooks.asker(values)
+    call.frame.ask = hooks.asks_now(values, asyncio.get_running_loop(), inline=call.inline)
     given = replace(call, values=values)
     try:
         result = await attempts.run(lambda: _answered(_attempted(given, attempts), hooks))
@@ -245,7 +278,7 @@ async def _hooked(call: TaskCall, attempts: Attempts) -> Result:
 
 
 def _attempted(call: TaskCall, attempts: Attempts) -> TaskCall:
-    return call.again() if attempts.made > 1 else call
+    return call.again(attempts.made) if attempts.made > 1 else call
 
 
 async def _answered(call: TaskCall, hooks: NodeHooks) -> Result:
@@ -258,7 +291,7 @@ async def _answered(call: TaskCall, hooks: NodeHooks) -> Result:
         except (GraphInterrupt, BaseExceptionGroup) as raised:
             if not await _taken(call, hooks, raised):
                 raise
-        call = call.again()
+        call = call.again(1 if call.context is None else call.context.attempt)
 
 
 async def _taken(
@@ -277,33 +310,73 @@ async def _taken(
     return answered
 
 
-async def _timed(call: TaskCall) -> Any:
-    timeout = call.node.timeout
-    if timeout is None:
-        return await _called(call)
-    scope = asyncio.timeout(timeout)
+def _timed(call: TaskCall) -> Coroutine[Any, Any, Result]:
+    """Run the node once, for as long as it may take; each coroutine in between costs all."""
+    return _inside_time(call) if call.node.effect is None else _once(call)
+
+
+async def _once(call: TaskCall) -> Result:
+    """Run a node that happens once, unless it began before and a person says how it ended."""
+    found = await _settled(call)
+    if found is not None:
+        return found
+    await begin(None, call.frame, call.port)
+    return await _inside_time(call)
+
+
+def _inside_time(call: TaskCall) -> Coroutine[Any, Any, Result]:
+    return _called(call) if call.node.timeout is None else _limited(call, call.node.timeout)
+
+
+async def _limited(call: TaskCall, seconds: float) -> Result:
+    scope = asyncio.timeout(seconds)
     try:
         async with scope:
             return await _called(call)
     except TimeoutError:
         if scope.expired():
-            raise NodeTimeoutError(call.node.name, timeout) from None
+            raise NodeTimeoutError(call.node.name, seconds) from None
         raise
 
 
-async def _called(call: TaskCall) -> Any:
+async def _settled(call: TaskCall) -> Result | None:
+    """Return what a person says of a node that began before; None if the node is to run.
+
+    Middleware is asked where the node would ask it: a sync node's in a worker.
+    """
+
+    def read(result: Any) -> Result:
+        checked = call.schema.update(result or {}, f"result of {call.node.name!r}")
+        return dict(checked.values), checked.replaced, None
+
+    def found() -> tuple[Any] | None:
+        return outcome(None, _OF_A_NODE, call.frame, read=read)
+
+    if None not in call.frame.began:
+        return None
+    on_loop = call.node.is_async or call.inline
+    settled = found() if on_loop else await call_in_worker(found)
+    return settled and (settled[0] or ({}, (), None))
+
+
+_OF_A_NODE = Effect(returns=dict[str, Any])
+
+
+async def _called(call: TaskCall) -> Result:
     if call.node.is_async:
         before = call.before()
-        given = call.schema.view(before)
+        given = call.schema.shown(before)
         with bound(call.frame), heard(call.said):
             returned = await call.node.call(given, call.context)
         return read_result(call.node, returned, given, before, call.schema)
+    if call.inline:
+        return _called_sync(call)
     return await call_in_worker(lambda: _called_sync(call))
 
 
-def _called_sync(call: TaskCall) -> Any:
+def _called_sync(call: TaskCall) -> Result:
     before = call.before()
-    given = call.schema.view(before)
+    given = call.schema.shown(before)
     with bound(call.frame), heard(call.said):
         returned = call.node.call(given, call.context)
     return read_result(call.node, returned, given, before, call.schema)

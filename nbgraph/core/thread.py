@@ -9,9 +9,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 from uuid import uuid4
 
-from nbgraph.core.context import NOT_PROVIDED
+from nbgraph.core.context import NOT_PROVIDED, Parent
 from nbgraph.core.driver import Capability, Shape
-from nbgraph.core.events import BreakpointsSet, Event, Forked, LiveEvent, StateEdited
+from nbgraph.core.events import (
+    BreakpointsSet,
+    ChildEvent,
+    Event,
+    Forked,
+    LiveEvent,
+    StateEdited,
+)
+from nbgraph.core.executor import THREADS, Executor
+from nbgraph.core.inside import events_inside
 from nbgraph.core.log import Draft, Log
 from nbgraph.core.opening import check_unanswered, login_name, opening
 from nbgraph.core.position import Position
@@ -50,6 +59,7 @@ _CAN: Mapping[Capability, str | None] = {
     "edit": None,
     "skip": None,
     "breakpoints": None,
+    "break_when": None,
     "fork": None,
 }
 
@@ -69,8 +79,10 @@ class Thread:
         What nodes find as `ctx.context`. It is never stored.
     stream_modes : frozenset of str
         What nodes find as `ctx.stream_modes`.
-    root : str, optional
-        For the thread of a sub-graph, the thread it is hidden under and deleted with.
+    executor : Executor, optional
+        Where tasks run, instead of the graph's own.
+    parent : Parent, optional
+        For the thread of a sub-graph, what it belongs to.
     """
 
     engine = "nbgraph"
@@ -85,7 +97,8 @@ class Thread:
         *,
         context: Any = NOT_PROVIDED,
         stream_modes: frozenset[str] = frozenset(),
-        root: str | None = None,
+        executor: Executor | None = None,
+        parent: Parent | None = None,
     ) -> None:
         self.graph = graph
         self.store = store
@@ -93,6 +106,8 @@ class Thread:
         self.branch_id = branch_id
         self._context = context
         self._stream_modes = stream_modes
+        self._executor = executor or graph.executor or THREADS
+        self._parent = parent
         self._log = Log(
             graph=graph.name,
             folding=graph.schema,
@@ -100,7 +115,7 @@ class Thread:
             thread_id=thread_id,
             branch_id=branch_id,
             migration=graph.migration,
-            root=root,
+            root=None if parent is None else parent.root,
         )
         self._running: Superstepper | None = None
         self._last: Superstepper | None = None
@@ -182,13 +197,15 @@ class Thread:
         *,
         breakpoints: SetBreakpoints | None = None,
         break_when: Callable[[Any], bool] | None = None,
+        until: str | None = None,
         steps: int | None = None,
     ) -> AsyncGenerator[Event | LiveEvent, None]:
         """Carry out a request; iterate to see what happens.
 
         `breakpoints` are set together with what a run begins with, or not at all. `break_when`
-        holds for this request, instead of the graph's. `steps` is for the thread of a sub-graph
-        that is stepped into: how many supersteps it runs.
+        holds for this request, instead of the graph's. `until` ends the run where that node is
+        next, as `Continue` says it. `steps` is for the thread of a sub-graph that is stepped into:
+        how many supersteps it runs.
 
         Raises
         ------
@@ -199,9 +216,15 @@ class Thread:
         """
         match request:
             case Start() | Resume() | Continue():
-                # itself: each layer costs every event
-                limits = self._limits(request, break_when or self.graph.break_when, steps)
-                return self._run(request, breakpoints, limits)
+                return _each(
+                    self.happenings(
+                        request,
+                        breakpoints=breakpoints,
+                        break_when=break_when,
+                        until=until,
+                        steps=steps,
+                    )
+                )
             case _:
                 return self._carried_out(request)
 
@@ -222,24 +245,52 @@ class Thread:
                 for event in await self._record(request):
                     yield event
 
-    async def _run(
+    async def happenings(
         self,
         request: Start | Resume | Continue,
-        breakpoints: SetBreakpoints | None,
-        limits: Limits,
-    ) -> AsyncGenerator[Event | LiveEvent, None]:
+        *,
+        breakpoints: SetBreakpoints | None = None,
+        break_when: Callable[[Any], bool] | None = None,
+        until: str | None = None,
+        steps: int | None = None,
+    ) -> AsyncGenerator[Sequence[Event | LiveEvent], None]:
+        """Carry out a request that runs the thread, as `send` does.
+
+        What became known together is handed up together: a layer less for every single event.
+
+        Raises
+        ------
+        ResumeError, StateUpdateError, StateStoreError
+            As `send` does.
+        """
         self._check_idle()
+        limits = Limits(
+            self.graph.max_steps,
+            steps,
+            until=until,
+            timeout=self.graph.timeout,
+            break_when=break_when or self.graph.break_when,
+            into=steps is not None,
+        )
+        if isinstance(request, Continue):
+            limits = limits.asked(request)
         self._last = self._running = Superstepper(
-            self.graph, self._log, limits, self._context, stream_modes=self._stream_modes
+            self.graph,
+            self._log,
+            limits,
+            self._context,
+            stream_modes=self._stream_modes,
+            executor=self._executor,
+            parent=self._parent,
         )
         try:
             first = await self._opening(request)
             passing = not first and self._log.position.paused == "before"
             if breakpoints is not None:
                 first = [*self._planned(breakpoints), *first]
-            async with aclosing(self._running.events(first, passing=passing)) as happening:
-                async for event in happening:
-                    yield event
+            async with aclosing(self._running.happenings(first, passing=passing)) as happening:
+                async for happened in happening:
+                    yield happened
         except ConcurrentRunError as conflict:
             await self._explain(request, conflict)
             raise
@@ -323,6 +374,12 @@ class Thread:
         await self.store.fork(branch, draft.events, summary=summary)
         return draft.events
 
+    async def inside(self, event: Event) -> Sequence[ChildEvent]:
+        """Return what happened in the sub-graphs that an event of this branch tells of."""
+        if self.store is None:
+            return ()
+        return await events_inside(self.store, self.graph.structure, self.thread_id, event)
+
     async def branches(self) -> tuple[str, ...]:
         """Return the thread's branches, `"main"` first, then oldest first."""
         if self.store is None:
@@ -335,10 +392,27 @@ class Thread:
 
     def on(self, branch_id: str) -> Thread:
         """Return a driver for another branch of the same thread."""
-        names = (self.thread_id, branch_id)
-        return Thread(self.graph, self.store, *names, context=self._context, root=self._log.root)
+        return Thread(
+            self.graph,
+            self.store,
+            self.thread_id,
+            branch_id,
+            context=self._context,
+            stream_modes=self._stream_modes,
+            executor=self._executor,
+            parent=self._parent,
+        )
 
     async def close(self) -> None:
         """Stop what runs. The store stays open: it may serve other threads."""
         if self._running is not None:
             self._running.tell(Stop())
+
+
+async def _each(
+    happenings: AsyncGenerator[Sequence[Event | LiveEvent], None],
+) -> AsyncGenerator[Event | LiveEvent, None]:
+    async with aclosing(happenings):
+        async for happened in happenings:
+            for event in happened:
+                yield event

@@ -51,6 +51,11 @@ def readable(kind: Any) -> Any:
     """
     if sys.version_info >= (3, 12) or not typing.is_typeddict(kind):
         return kind
+    return copied(kind)
+
+
+def copied(kind: Any) -> Any:
+    """Return a TypedDict of its own with the same fields, which pydantic reads."""
     make: Any = typing_extensions.TypedDict  # made at run time, which checkers do not follow
     return make(
         kind.__name__,

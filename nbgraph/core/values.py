@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import math
 from collections.abc import Mapping
 from typing import Any, TypeGuard
 
 from pydantic import BaseModel
 
+from nbgraph.core.blob import Blob, blob_of, codec_for, has_codec
 from nbgraph.errors import StateStoreError
 
 __all__ = ["DEPTH_LIMIT", "IMMUTABLE", "fresh", "plain_copy", "same"]
@@ -17,12 +19,12 @@ DEPTH_LIMIT = 150
 """How deep a kept value may be nested."""
 _DIGIT_LIMIT = 4300
 _BIT_LIMIT = int(_DIGIT_LIMIT * math.log2(10))
-IMMUTABLE = frozenset((str, int, float, bool, type(None), bytes))
+IMMUTABLE = frozenset((str, int, float, bool, type(None), bytes, Blob))
 """Types whose values may be shared."""
 
 
 def plain_copy(value: Any, path: str, depth: int = 0) -> Any:
-    """Return a copy of a value that is JSON as it stands.
+    """Return a copy of a value that is JSON as it stands, with blobs for what is kept as bytes.
 
     Raises
     ------
@@ -48,6 +50,8 @@ def plain_copy(value: Any, path: str, depth: int = 0) -> Any:
             _checked_key(key, path): plain_copy(item, f"{path}/{key}", depth + 1)
             for key, item in value.items()
         }
+    if has_codec(kind):
+        return blob_of(value, path)
     raise StateStoreError(
         f"{path} holds a {kind.__qualname__}, which does not come back from JSON as it was; "
         "declare the field with its type, or store str, int, float, bool, None, list or dict"
@@ -85,7 +89,18 @@ def same(left: Any, right: Any) -> bool:
         return left.keys() == right.keys() and all(same(left[key], right[key]) for key in left)
     if isinstance(left, list | tuple):
         return len(left) == len(right) and all(map(same, left, right))  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType] - any items
+    if left.__class__ in IMMUTABLE:
+        return bool(left == right)
+    codec = codec_for(left.__class__)
+    if codec is not None:
+        return codec.same(left, right)
+    if dataclasses.is_dataclass(left):
+        return same(_fields(left), _fields(right))
     return bool(left == right)
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    return {one.name: getattr(value, one.name, None) for one in dataclasses.fields(value)}
 
 
 def _contents(model: BaseModel) -> dict[str, Any]:

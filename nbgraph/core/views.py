@@ -53,6 +53,18 @@ class Views:
         _set_private(view, None)
         return view
 
+    def untouched(self, view: BaseModel, values: Mapping[str, Any]) -> bool:
+        """Return whether a view plainly holds what it was made of, and no container was read."""
+        shown: dict[str, Any] = _DICT.__get__(view)
+        held = shown.get(_HELD)
+        if len(shown) != (len(values) if held is None else len(values) - len(held) + 1):
+            return False
+        return not [
+            name
+            for name, value in shown.items()
+            if value is not values.get(name, _HELD) and value is not held
+        ]
+
     def read(self, view: BaseModel) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
         """Return the fields of a view that may have changed, and those that were not read."""
         values: dict[str, Any] = _DICT.__get__(view)

@@ -6,11 +6,11 @@ from typing import Literal
 
 import graphviz
 
-from nbgraph.core.driver import EdgeShape, Shape
+from nbgraph.core.driver import ANYWHERE, EdgeShape, Shape
 from nbgraph.drawing.folding import subgraphs
 from nbgraph.drawing.labels import cut, reveal
 
-__all__ = ["END", "START", "Direction", "dot", "node_names"]
+__all__ = ["END", "START", "TERMINALS", "Direction", "dot", "node_names"]
 
 START = "__start__"
 END = "__end__"
@@ -18,7 +18,8 @@ END = "__end__"
 Direction = Literal["TB", "LR"]
 """Which way the edges run: from top to bottom, or from left to right."""
 
-_TERMINALS = {START: "start", END: "end"}
+TERMINALS = {START: "start", END: "end", ANYWHERE: "anywhere"}
+"""What is drawn at the ends of ways that are no nodes."""
 _GRAPH = {"bgcolor": "transparent", "nodesep": "0.16", "ranksep": "0.3", "pad": "0.22"}
 _NODE = {
     "shape": "box",
@@ -47,7 +48,7 @@ def dot(shape: Shape, *, direction: Direction = "TB") -> graphviz.Digraph:
     names = node_names(shape)
     labels = {node.path: node.label for node in shape.nodes}
     for path, name in names.items():
-        if path in _TERMINALS:
+        if path in TERMINALS:
             graph.node(name, label=name, id=name, **_TERMINAL)
         else:
             graph.node(name, label=_quoted(labels.get(path, path), _SECOND_LINE), id=name)
@@ -77,13 +78,13 @@ def _add_clusters(
 
 def node_names(shape: Shape) -> dict[str, str]:
     """Return the name in DOT of each path that is drawn: `start`, `n0`, `n1`, ..., `end`."""
-    ends = [path for edge in shape.edges for path in (edge.source, edge.target)]
-    paths = dict.fromkeys([node.path for node in shape.nodes] + ends)
-    inner = [path for path in paths if path not in _TERMINALS]
+    reached = [path for edge in shape.edges for path in (edge.source, edge.target)]
+    paths = dict.fromkeys([node.path for node in shape.nodes] + reached)
+    inner = [path for path in paths if path not in TERMINALS]
     names = {path: f"n{index}" for index, path in enumerate(inner)}
-    start = {START: _TERMINALS[START]} if START in paths else {}
-    end = {END: _TERMINALS[END]} if END in paths else {}
-    return start | names | end
+    start = {START: TERMINALS[START]} if START in paths else {}
+    ends = {path: name for path, name in TERMINALS.items() if path != START and path in paths}
+    return start | names | ends
 
 
 def _edge_attributes(edge: EdgeShape) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nbgraph.core.driver import EdgeShape, Shape
-from nbgraph.drawing.dot import END, START, Direction, node_names
+from nbgraph.drawing.dot import TERMINALS, Direction, node_names
 from nbgraph.drawing.folding import subgraphs
 from nbgraph.drawing.labels import cut, reveal
 
@@ -15,7 +15,7 @@ _PLAIN = frozenset(" _:/(),")
 def mermaid(shape: Shape, *, direction: Direction = "TB") -> str:
     """Return the shape as a Mermaid flowchart; labels are data there too."""
     names = node_names(shape)
-    labels = {node.path: node.label for node in shape.nodes} | {START: "start", END: "end"}
+    labels = {node.path: node.label for node in shape.nodes} | TERMINALS
     nodes = [_node(name, path, labels.get(path, path)) for path, name in names.items()]
     edges = [_edge(names, edge) for edge in shape.edges]
     boxes = [line for path in subgraphs(shape) for line in _box(names, shape, path)]
@@ -32,7 +32,7 @@ def _box(names: dict[str, str], shape: Shape, path: str) -> list[str]:
 
 
 def _node(name: str, path: str, label: str) -> str:
-    left, right = ("([", "])") if path in {START, END} else ("(", ")")
+    left, right = ("([", "])") if path in TERMINALS else ("(", ")")
     return f'    {_safe(name)}{left}"{_escaped(label)}"{right}'
 
 

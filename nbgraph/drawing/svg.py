@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 from nbgraph.core.driver import EdgeShape, NodeShape, Shape
-from nbgraph.drawing.dot import END, START, Direction, dot, node_names
+from nbgraph.drawing.dot import TERMINALS, Direction, dot, node_names
 from nbgraph.drawing.folding import subgraphs
 from nbgraph.drawing.labels import address, cut, reveal
 from nbgraph.drawing.layout import lay_out
@@ -116,13 +116,13 @@ def _add_edge(canvas: Element, drawn: Element, edge: EdgeShape, index: int) -> N
 
 
 def _add_node(canvas: Element, drawn: Element, node: NodeShape) -> None:
-    terminal = node.path in {START, END}
+    terminal = node.path in TERMINALS
     kind = "node nbgraph-terminal" if terminal else "node"
     group = SubElement(canvas, "g", {"class": kind, "data-node": address(node.path)})
     if terminal:
         _copy_shapes(group, drawn)
         text = SubElement(group, "text", _place(drawn.find(f"{_NAMESPACE}text")))
-        text.text = "start" if node.path == START else "end"
+        text.text = TERMINALS[node.path]
         return
     box = _box(drawn)
     SubElement(group, "title").text = _title(node)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from nbgraph.core.driver import EdgeShape, NodeShape, Shape
-from nbgraph.drawing.dot import END, START
+from nbgraph.drawing.dot import TERMINALS
 from nbgraph.drawing.labels import reveal
 
 __all__ = ["describe"]
-
-_ENDS = {START: "start", END: "end"}
 
 
 def describe(shape: Shape) -> str:
@@ -31,4 +29,4 @@ def _edge(edge: EdgeShape) -> str:
 
 
 def _end(path: str) -> str:
-    return _ENDS.get(path, reveal(path))
+    return TERMINALS.get(path, reveal(path))

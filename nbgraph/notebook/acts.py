@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from nbgraph.inspection import inspect_node
 from nbgraph.notebook.breakpoints import toggle_breakpoint
-from nbgraph.notebook.form import form_class
+from nbgraph.notebook.parts import key_class
 from nbgraph.session import Session
 
 __all__ = ["Acts", "Shows"]
@@ -50,7 +50,7 @@ class Acts:
         """Move the focus to what a node asks, as a click on its badge does."""
         keys = [key for key, asked in self._panel.session.pending.items() if asked.node == path]
         for key in keys[:1]:
-            self._focus_on(form_class(key))
+            self._focus_on(key_class(key))
 
     def toggle_breakpoint(self, path: str, side: str) -> None:
         """Pause before or after a node from now on, or no more; as a click on its edge does."""

@@ -13,6 +13,7 @@ from IPython.core.getipython import get_ipython
 from IPython.display import display
 
 from nbgraph import words
+from nbgraph.adapters import adapter_of
 from nbgraph.core.driver import Shape
 from nbgraph.core.graph import Graph
 from nbgraph.drawing import Drawing, picture
@@ -28,7 +29,7 @@ def draw(app: Any) -> Drawing:
 
     Parameters
     ----------
-    app : Graph or Session
+    app : Graph, Session, or a compiled graph of LangGraph or AgentFlow
         What is drawn.
 
     Raises
@@ -46,7 +47,13 @@ def _shape(app: Any) -> Shape:
         case Session():
             return app.driver.shape
         case _:
-            raise GraphConfigError(f"draw takes a Graph, got {type(app).__qualname__}")
+            adapter = adapter_of(app)
+            if adapter is None:
+                raise GraphConfigError(
+                    f"draw takes a Graph, or a compiled graph of LangGraph or AgentFlow, got "
+                    f"{type(app).__qualname__}"
+                )
+            return adapter.shape_of(app)
 
 
 def static_bundle(session: Session) -> dict[str, str]:

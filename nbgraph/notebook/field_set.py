@@ -85,6 +85,16 @@ class FieldSet:
         """The editors by the pointer of their field, in the order of the form."""
         return dict(_all("", self._root))
 
+    @property
+    def inner(self) -> Mapping[str, Editor]:
+        """The editors of an object's fields by name; `""` is the one of fields of other names."""
+        return self._root.inner if isinstance(self._root, ObjectEditor) else {"": self._root}
+
+    @property
+    def as_json(self) -> bool:
+        """Whether one text of JSON stands for all fields."""
+        return self._as_json
+
     # --- the answer ---------------------------------------------------------------------------
 
     def reading(self) -> Reading:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pprint
-import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -29,9 +28,10 @@ from nbgraph.notebook.form_view import (
     record,
 )
 from nbgraph.notebook.graph_view import Keys
+from nbgraph.notebook.parts import key_class, within
 from nbgraph.notebook.routing import serve_while_busy
 
-__all__ = ["Form", "form_class"]
+__all__ = ["Form"]
 
 Judge = Callable[[Json], Mapping[str, str]]
 Callback = Callable[[Any], object]
@@ -180,7 +180,7 @@ class Form(ipywidgets.VBox):
         self._box.children = tuple(self._parts())
         self._box.add_class("nbgraph-form")
         if interrupt:
-            self._box.add_class(form_class(interrupt.key))
+            self._box.add_class(key_class(interrupt.key))
         serve_while_busy(self)
 
     def _framed(self, keys: Keys) -> ipywidgets.VBox:
@@ -377,15 +377,10 @@ class Form(ipywidgets.VBox):
 
     def close(self) -> None:
         """Close the form with all its parts, which the kernel would keep otherwise."""
-        inner = list(_within(self))
+        inner = list(within(self))
         super().close()
         for part in inner:
             part.close()
-
-
-def form_class(key: str) -> str:
-    """Return the class that the form of a question wears."""
-    return f"nbgraph-key-{re.sub('[^A-Za-z0-9]', '-', key)}"
 
 
 class _AskedFor:
@@ -396,12 +391,6 @@ class _AskedFor:
 
     def __repr__(self) -> str:
         return "getpass()"
-
-
-def _within(widget: Any) -> Iterator[ipywidgets.Widget]:
-    for child in getattr(widget, "children", ()):
-        yield child
-        yield from _within(child)
 
 
 def _field(schema: dict[str, Json] | None) -> Field:

@@ -10,9 +10,11 @@ from __future__ import annotations
 import re
 
 import ipywidgets
+from ipywidgets.widgets.widget_string import LabelStyle
 
 from nbgraph.drawing.labels import reveal
 from nbgraph.forms import Field
+from nbgraph.notebook.shared import shared
 
 __all__ = ["described", "escaped", "label", "set_text", "visible"]
 
@@ -28,7 +30,7 @@ def visible(text: str) -> str:
 
 def label(text: str, *classes: str) -> ipywidgets.Label:
     """Return a label that shows `text` as it is."""
-    made = ipywidgets.Label(visible(text))
+    made = ipywidgets.Label(visible(text), style=shared(LabelStyle))
     for name in (_NO_MATH, *classes):
         made.add_class(name)
     return made

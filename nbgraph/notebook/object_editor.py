@@ -68,6 +68,12 @@ class ObjectEditor(GroupEditor):
             for below, editor in self._rest.parts():
                 yield below, editor
 
+    @property
+    def inner(self) -> Mapping[str, Editor]:
+        """The editors on the page by the name of their field; `""` is that of any other name."""
+        shown = {name: each for name, each in self._editors.items() if not _is_hidden(each.field)}
+        return shown if self._rest is None else {**shown, "": self._rest}
+
     # --- the input ---
 
     def _inner_raw(self) -> Raw:

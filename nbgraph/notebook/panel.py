@@ -13,8 +13,9 @@ from pydantic import BaseModel
 from nbgraph import words
 from nbgraph.core.position import Answered
 from nbgraph.core.store import StateStore
-from nbgraph.errors import NbgraphError, ResumeError, StateStoreError
+from nbgraph.errors import NbgraphError
 from nbgraph.notebook.acts import Acts
+from nbgraph.notebook.allowed import Allowed
 from nbgraph.notebook.compare import Differences, branches
 from nbgraph.notebook.display import static_bundle, unattended
 from nbgraph.notebook.doing import Doing
@@ -26,10 +27,12 @@ from nbgraph.notebook.labels import set_text
 from nbgraph.notebook.log_view import LogView
 from nbgraph.notebook.painter import Painter, every
 from nbgraph.notebook.parts import classed, column, row, text
+from nbgraph.notebook.questions import Questions
 from nbgraph.notebook.records import record_card, result_card
 from nbgraph.notebook.routing import serve_while_busy
 from nbgraph.notebook.state_form import StateForm, few, start_schema
 from nbgraph.notebook.timeline import Timeline
+from nbgraph.notebook.tool_card import ToolCard
 from nbgraph.notebook.toolbar import Toolbar
 from nbgraph.session import Run, Session, begin, open_session
 from nbgraph.snapshot import Snapshot
@@ -118,7 +121,6 @@ class Panel(ipywidgets.VBox):
 
     def _make(self, session: Session) -> None:
         self.session = session
-        self._forms: dict[tuple[str, int], Form] = {}
         self._records: dict[int, ipywidgets.Widget] = {}
         self._start: ipywidgets.Widget | None = None
         self._editing: StateForm | None = None
@@ -128,6 +130,7 @@ class Panel(ipywidgets.VBox):
         self.acts = Acts(self, self._try, self._focus_on)
         self._toolbar = Toolbar(session, self._buttons(), self.acts.run_until, self._switch)
         self._graph = self._wired(GraphView(session.driver.shape))
+        self._questions = Questions(session, self._graph, self._toolbar.say)
         self._inspector = Inspector(self.acts)
         self._doing = Doing()
         self._nothing = text("", "nbgraph-2nd")
@@ -238,7 +241,7 @@ class Panel(ipywidgets.VBox):
     def _show_main(self, snapshot: Snapshot) -> None:
         shown: list[ipywidgets.Widget] = []
         shown += filter(None, [self._failed(snapshot)])
-        shown += self._questions(snapshot)
+        shown += self._questions.show(snapshot)
         shown += filter(None, [self._editing])
         shown += self._start_form(snapshot)
         shown += [self._record(record) for record in snapshot.records]
@@ -256,36 +259,6 @@ class Panel(ipywidgets.VBox):
             card = None if about is None else FailureCard(self.session, self.acts)
             self._failure = (about, card)
         return self._failure[1]
-
-    def _questions(self, snapshot: Snapshot) -> list[Form]:
-        wanted = {(key, item.asked): item for key, item in snapshot.pending.items()}
-        for gone in set(self._forms) - set(wanted):
-            self._forms.pop(gone).close()
-        for place, question in wanted.items():
-            if place not in self._forms:
-                self._forms[place] = Form.for_interrupt(
-                    question,
-                    self._submitted(place),
-                    thread_id=self.session.thread_id,
-                    keys=self._graph,
-                )
-        return [self._forms[place] for place in wanted]
-
-    def _submitted(self, place: tuple[str, int]) -> Callable[[Any], None]:
-        key, asked = place
-
-        def submit(answer: Any) -> None:
-            run = self.session.resume({key: answer}, asked={key: asked})
-            run.on_end(lambda error: self._refused(place, error))
-
-        return submit
-
-    def _refused(self, place: tuple[str, int], error: BaseException | None) -> None:
-        """Say why an answer was not recorded, and let it be submitted again if it still can."""
-        form = self._forms.get(place)
-        if form is not None and isinstance(error, ResumeError | StateStoreError):
-            form.enable()
-            self._toolbar.say(str(error))
 
     def _start_form(self, snapshot: Snapshot) -> list[ipywidgets.Widget]:
         wanted = snapshot.status == "new" or (self._again and snapshot.status == "completed")
@@ -330,18 +303,22 @@ class Panel(ipywidgets.VBox):
         snapshot = self.session.snapshot
         if snapshot.running or snapshot.pending:
             with self._painter.lock:
-                for form in self._forms.values():
-                    form.tick()
+                self._questions.tick()
                 self._marking.now()
         return not self._closed
 
     # --- what a person does ------------------------------------------------------------------
 
     @property
-    def forms(self) -> Mapping[str, Form]:
-        """The forms of the questions that wait, by key."""
+    def forms(self) -> Mapping[str, Form | ToolCard]:
+        """The forms of the questions that wait, by key; a tool call has a `ToolCard`."""
         self._now()
-        return {key: form for (key, _), form in self._forms.items()}
+        return self._questions.forms
+
+    @property
+    def allowed(self) -> Allowed:
+        """The tools whose calls this panel approves until the kernel stops."""
+        return self._questions.allowed
 
     def start(self, input: Mapping[str, Any] | BaseModel | None = None) -> Run:
         """Begin a turn, as the Start button does."""

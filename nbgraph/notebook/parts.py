@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import ipywidgets
+from ipywidgets.widgets.widget_button import ButtonStyle
+from ipywidgets.widgets.widget_string import LabelStyle
 
 from nbgraph.drawing import WORDS
 from nbgraph.notebook.labels import label
+from nbgraph.notebook.shared import plain, shared
 
 __all__ = [
     "button",
     "classed",
     "column",
     "grid",
+    "key_class",
     "mark",
     "row",
     "set_class",
@@ -22,6 +27,7 @@ __all__ = [
     "show_mark",
     "spacer",
     "text",
+    "within",
 ]
 
 
@@ -58,12 +64,12 @@ def text(value: str, *classes: str) -> ipywidgets.Label:
 
 def mark(name: str) -> ipywidgets.Label:
     """Return the sign of a mark: its shape is drawn by the style."""
-    return classed(ipywidgets.Label(""), "nbgraph-mark", name)
+    return classed(ipywidgets.Label("", style=shared(LabelStyle)), "nbgraph-mark", name)
 
 
 def spacer() -> ipywidgets.Label:
     """Return what pushes the rest of a row to its end."""
-    return classed(ipywidgets.Label(""), "nbgraph-push")
+    return classed(ipywidgets.Label("", **plain(LabelStyle)), "nbgraph-push")
 
 
 def button(
@@ -74,7 +80,9 @@ def button(
     tooltip: str = "",
 ) -> ipywidgets.Button:
     """Return a button that calls `pressed`; its text is ours, never data."""
-    made = ipywidgets.Button(description=description, icon=icon, tooltip=tooltip)
+    made = ipywidgets.Button(
+        description=description, icon=icon, tooltip=tooltip, style=shared(ButtonStyle)
+    )
     made.on_click(lambda _: pressed())
     return classed(made, *classes)
 
@@ -92,3 +100,15 @@ def column(children: Iterable[Any], *classes: str) -> ipywidgets.VBox:
 def grid(children: Iterable[Any], *classes: str) -> ipywidgets.GridBox:
     """Return children in a grid; the class says how many columns."""
     return classed(ipywidgets.GridBox(tuple(children)), *classes)
+
+
+def key_class(key: str) -> str:
+    """Return the CSS class of a question's form or card."""
+    return f"nbgraph-key-{re.sub('[^A-Za-z0-9]', '-', key)}"
+
+
+def within(widget: Any) -> Iterator[ipywidgets.Widget]:
+    """Yield all that stands in a widget."""
+    for child in getattr(widget, "children", ()):
+        yield child
+        yield from within(child)

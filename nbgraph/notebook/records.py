@@ -12,6 +12,8 @@ from nbgraph import words
 from nbgraph.core.position import Answered
 from nbgraph.forms import answer_rows, read, value_words
 from nbgraph.notebook.parts import button, classed, column, grid, mark, row, text
+from nbgraph.notebook.tool_record import decision_record
+from nbgraph.tool_calls import asked_call
 
 __all__ = ["record_card", "result_card", "table"]
 
@@ -26,6 +28,11 @@ def table(rows: list[tuple[str, str]]) -> ipywidgets.GridBox:
 def record_card(record: Answered, again: Callable[[], object] | None) -> ipywidgets.VBox:
     """Return what was answered, by whom and when; `again` answers the question differently."""
     asked = record.interrupt
+    call = asked_call(asked)
+    if call is not None:
+        made = decision_record(asked, call, record.answer, record.by, record.at)
+        made.children = (*made.children, *_again(again))
+        return made
     after = words.duration(max(0.0, record.at - asked.created_at))
     said = f"answered by {record.by or 'somebody'} at {words.clock(record.at)}, after {after}"
     head = row([mark("done"), text(asked.node, "nbgraph-strong"), text(said)], "nbgraph-head")
@@ -33,9 +40,13 @@ def record_card(record: Answered, again: Callable[[], object] | None) -> ipywidg
     if asked.message:
         parts.append(text(asked.message, "nbgraph-text"))
     parts.append(table(_answer_rows(record)))
-    if again is not None:
-        parts.append(row([button("Answer differently", again, "nbgraph-again", "quiet")]))
-    return column(parts, "nbgraph-record")
+    return column([*parts, *_again(again)], "nbgraph-record")
+
+
+def _again(again: Callable[[], object] | None) -> list[ipywidgets.Widget]:
+    if again is None:
+        return []
+    return [row([button("Answer differently", again, "nbgraph-again", "quiet")])]
 
 
 def _answer_rows(record: Answered) -> list[tuple[str, str]]:

@@ -6,17 +6,18 @@ from typing import Any
 
 import ipywidgets
 
-__all__ = ["plain"]
+__all__ = ["plain", "shared"]
 
 _made: dict[type, Any] = {}
 
 
 def plain(style: type[ipywidgets.Widget]) -> dict[str, Any]:
     """Return the layout and style of a control that changes neither, one for all such."""
-    return {"layout": _one(ipywidgets.Layout), "style": _one(style)}
+    return {"layout": shared(ipywidgets.Layout), "style": shared(style)}
 
 
-def _one(kind: type[ipywidgets.Widget]) -> Any:
+def shared(kind: type[ipywidgets.Widget]) -> Any:
+    """Return the one layout or style of a kind; nobody may change it."""
     if kind not in _made or _made[kind].comm is None:
         _made[kind] = kind()
     return _made[kind]

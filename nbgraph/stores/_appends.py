@@ -1,4 +1,8 @@
-"""Group commit: what one turn of an event loop appends is written in one transaction."""
+"""Group commit: what one turn of an event loop appends is written in one transaction.
+
+To be gathered costs a commit two turns of the loop, which is half of what writing it does. Whoever
+has appended alone is therefore not made to wait, until a second commit comes in the same turn.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +14,17 @@ from typing import TypeAlias
 from nbgraph.errors import StateStoreError, StoreBusyError
 from nbgraph.stores._log import Commit
 from nbgraph.stores._sql_database import Busy, Database
-from nbgraph.stores._sql_rows import Cursor
+from nbgraph.stores._sql_rows import Branch, Cursor
 from nbgraph.stores._sql_write import keep
 
 __all__ = ["Appends"]
 
 _Asked: TypeAlias = list[tuple[Commit, "asyncio.Future[int]"]]
-_Outcomes: TypeAlias = Sequence[StateStoreError | int]
+_Outcome: TypeAlias = StateStoreError | Branch
+_Names: TypeAlias = tuple[str, str]
+
+_KNOWN = 1024
+"""How many branches' rows are known: of those that were written last."""
 
 
 class Appends:
@@ -31,8 +39,43 @@ class Appends:
         self._database = database
         self._asked: _Asked = []
         self._waiting: asyncio.Task[None] | None = None
+        self._alone = False
+        self._wrote = False
+        self._known: dict[_Names, Branch] = {}
 
-    def add(self, commit: Commit) -> asyncio.Future[int]:
+    async def append(self, commit: Commit) -> int:
+        """Keep a commit, and return the epoch of its branch.
+
+        Raises
+        ------
+        StateStoreError
+            If it is refused, or the database cannot be written.
+        """
+        outcome = self._at_once(commit)
+        if outcome is None:
+            return await self._gathered(commit)
+        if isinstance(outcome, StateStoreError):
+            raise outcome
+        return outcome.epoch
+
+    def _at_once(self, commit: Commit) -> _Outcome | None:
+        """Write the first commit of a turn, if those before it came alone; None if it waits."""
+        if not self._alone or self._wrote or self._asked or self._waiting is not None:
+            return None
+        self._wrote = True
+        self._loop.call_soon(self._turned)
+        try:
+            outcome = self._database.attempt(partial(self._outcome, commit=commit), writes=True)
+        except (Busy, StateStoreError):
+            return None  # sorted out in a thread, as for many
+        self._know(commit, outcome)
+        return outcome
+
+    def _turned(self) -> None:
+        if not self._asked:  # else those that came in the same turn are written next, and count
+            self._wrote = False
+
+    def _gathered(self, commit: Commit) -> asyncio.Future[int]:
         """Ask for a commit; the future ends when it is kept or refused."""
         future: asyncio.Future[int] = self._loop.create_future()
         if not self._asked and self._waiting is None:
@@ -43,12 +86,14 @@ class Appends:
     def _flush(self) -> None:
         asked = [one for one in self._asked if not one[1].done()]
         self._asked = []
+        self._alone = self._database.quick and len(asked) + self._wrote == 1
+        self._wrote = False
         commits = [commit for commit, _ in asked]
-        work = partial(_outcomes, commits=commits)
+        work = partial(self._outcomes, commits=commits)
         try:
             if not self._database.quick:
                 raise Busy
-            _deliver(asked, self._database.attempt(work, writes=True))
+            self._deliver(asked, self._database.attempt(work, writes=True))
         except (Busy, StateStoreError):
             self._waiting = self._loop.create_task(self._flush_patiently(asked))
         finally:
@@ -58,7 +103,7 @@ class Appends:
     async def _flush_patiently(self, asked: _Asked) -> None:
         commits = [commit for commit, _ in asked]
         try:
-            _deliver(asked, await asyncio.to_thread(_kept_patiently, self._database, commits))
+            self._deliver(asked, await asyncio.to_thread(self._kept_patiently, commits))
         finally:
             self._waiting = None
             self._end(asked)
@@ -70,44 +115,48 @@ class Appends:
         if self._asked:
             self._loop.call_soon(self._flush)
 
+    def _deliver(self, asked: _Asked, outcomes: Sequence[_Outcome]) -> None:
+        for (commit, future), outcome in zip(asked, outcomes, strict=True):
+            self._know(commit, outcome)
+            if future.done():
+                continue
+            if isinstance(outcome, StateStoreError):
+                future.set_exception(outcome)
+            else:
+                future.set_result(outcome.epoch)
 
-def _deliver(asked: _Asked, outcomes: _Outcomes) -> None:
-    for (_, future), outcome in zip(asked, outcomes, strict=True):
-        if future.done():
-            continue
-        if isinstance(outcome, int):
-            future.set_result(outcome)
-        else:
-            future.set_exception(outcome)
+    def _know(self, commit: Commit, outcome: _Outcome) -> None:
+        """Remember the row of a branch that is written: whoever goes on need not read it first."""
+        if isinstance(outcome, Branch):
+            self._known[_names(commit)] = outcome
+            if len(self._known) > _KNOWN:
+                del self._known[next(iter(self._known))]
+
+    def _kept_patiently(self, commits: Sequence[Commit]) -> Sequence[_Outcome]:
+        work = partial(self._outcomes, commits=commits)
+        try:
+            return self._database.patiently(partial(self._database.attempt, work, writes=True))
+        except StateStoreError as error:
+            if len(commits) == 1 or isinstance(error, StoreBusyError):
+                return [error] * len(commits)
+        # The database refused the transaction, perhaps for one commit that is too big for it: the
+        # others must not suffer for that.
+        return [self._kept_patiently([commit])[0] for commit in commits]
+
+    def _outcomes(self, cursor: Cursor, commits: Sequence[Commit]) -> Sequence[_Outcome]:
+        # In one order everywhere, so that two processes that lock rows do not wait for one another.
+        order = sorted(range(len(commits)), key=lambda at: _names(commits[at]))
+        found = {at: self._outcome(cursor, commits[at]) for at in order}
+        return [found[at] for at in range(len(commits))]
+
+    def _outcome(self, cursor: Cursor, commit: Commit) -> _Outcome:
+        # Taken out, so that nothing is known of a branch while its transaction can still fail.
+        known = self._known.pop(_names(commit), None)
+        try:
+            return keep(cursor, commit, known)
+        except StateStoreError as error:
+            return error
 
 
-def _kept_patiently(database: Database, commits: Sequence[Commit]) -> _Outcomes:
-    work = partial(_outcomes, commits=commits)
-    try:
-        return database.patiently(partial(database.attempt, work, writes=True))
-    except StateStoreError as error:
-        if len(commits) == 1 or isinstance(error, StoreBusyError):
-            return [error] * len(commits)
-    # The database refused the transaction, perhaps for one commit that is too big for it: the
-    # others must not suffer for that.
-    return [_kept_patiently(database, [commit])[0] for commit in commits]
-
-
-def _outcomes(cursor: Cursor, commits: Sequence[Commit]) -> _Outcomes:
-    if len(commits) == 1:
-        return [_outcome(cursor, commits[0])]
-    # In one order everywhere, so that two processes that lock rows do not wait for one another.
-    order = sorted(range(len(commits)), key=lambda at: _names(commits[at]))
-    found = {at: _outcome(cursor, commits[at]) for at in order}
-    return [found[at] for at in range(len(commits))]
-
-
-def _names(commit: Commit) -> tuple[str, str]:
+def _names(commit: Commit) -> _Names:
     return commit.thread_id, commit.branch_id
-
-
-def _outcome(cursor: Cursor, commit: Commit) -> StateStoreError | int:
-    try:
-        return keep(cursor, commit)
-    except StateStoreError as error:
-        return error

@@ -1,4 +1,4 @@
-"""Large texts of a JSON body, taken out of it so that each is stored once, and put back.
+"""Large texts of a JSON body, and blobs beside it, so that each is stored once, and put back.
 
 Where they stood is kept beside the body and not in it: user data can never look like a marker.
 """
@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from pydantic_core import from_json, to_json
 
+from nbgraph.core.blob import Blob, Packed, Path, placed
 from nbgraph.stores._chain import content_hash
 
 __all__ = ["LARGE", "Extract", "checked_blob", "extracted", "hashes_in", "restored"]
@@ -18,49 +19,67 @@ __all__ = ["LARGE", "Extract", "checked_blob", "extracted", "hashes_in", "restor
 LARGE = 65_536
 """From how many characters on a text is stored by its hash."""
 
-_Step = str | int
+_Ref = tuple[Path, str] | tuple[Path, str, dict[str, Any]]
 
 
 @dataclass(slots=True)
 class Extract:
-    """A JSON body without its large texts, where they stood, and the texts by hash."""
+    """A JSON body without what is large, where that stood, and the contents by hash."""
 
     body: bytes
     refs: str = ""
     blobs: Mapping[bytes, bytes] = field(default_factory=dict[bytes, bytes])
 
 
-def extracted(body: bytes) -> Extract:
-    """Return a JSON body without its large texts. A body that is not large has none."""
-    if len(body) < LARGE:
-        return Extract(body)
-    value = from_json(body)
-    found = list(_large(value, ()))
-    if not found:
-        return Extract(body)
-    blobs: dict[bytes, bytes] = {}
-    refs: list[tuple[tuple[_Step, ...], str]] = []
-    for path, text in found:
-        content = text.encode()
-        name = content_hash(content)
-        blobs[name] = content
-        refs.append((path, name.hex()))
-        _put(value, path, "")
-    return Extract(to_json(value), to_json(refs).decode(), blobs)
+def extracted(packed: Packed) -> Extract:
+    """Return a JSON body without its blobs and its large texts, of which a small one has none."""
+    body, refs, blobs = packed.body, list[_Ref](), dict[bytes, bytes]()
+    if len(body) >= LARGE:
+        value = from_json(body)
+        for path, text in list(_large(value, ())):
+            refs.append((path, _named(text.encode(), blobs)))
+            value = placed(value, path, "")
+        body = to_json(value) if refs else body
+    for path, blob in packed.blobs:
+        kind = {"kind": blob.kind, "summary": blob.summary, "detail": blob.detail}
+        refs.append((path, _named(blob.content, blobs), kind))
+    return Extract(body, to_json(refs).decode(), blobs) if refs else Extract(body)
 
 
-def restored(body: bytes, refs: str, blob: Callable[[bytes], bytes]) -> bytes:
-    """Return the body with its large texts in it; `blob` finds one by its hash."""
+def _named(content: bytes, blobs: dict[bytes, bytes]) -> str:
+    name = content_hash(content)
+    blobs[name] = content
+    return name.hex()
+
+
+def restored(body: bytes, refs: str, blob: Callable[[bytes], bytes]) -> Packed:
+    """Return the body with its large texts in it, and its blobs; `blob` finds one by its hash.
+
+    Raises
+    ------
+    LookupError, ValueError
+        If a content is missing, or is none of the known types.
+    """
     if not refs:
-        return body
-    value = from_json(body)
-    for path, name in from_json(refs):
-        _put(value, path, blob(bytes.fromhex(name)).decode())
-    return to_json(value)
+        return Packed(body)
+    texts: list[tuple[Path, str]] = []
+    blobs: list[tuple[Path, Blob]] = []
+    for path, name, *kind in from_json(refs):
+        content = blob(bytes.fromhex(name))
+        if kind:
+            blobs.append((tuple(path), Blob(**kind[0], content=content)))
+        else:
+            texts.append((path, content.decode()))
+    if texts:
+        value = from_json(body)
+        for path, text in texts:
+            value = placed(value, path, text)
+        body = to_json(value)
+    return Packed(body, tuple(blobs))
 
 
 def checked_blob(blobs: Mapping[bytes, bytes], name: bytes) -> bytes:
-    """Return a large text that is what its hash says.
+    """Return a content that is what its hash says.
 
     Raises
     ------
@@ -74,11 +93,11 @@ def checked_blob(blobs: Mapping[bytes, bytes], name: bytes) -> bytes:
 
 
 def hashes_in(refs: str) -> list[bytes]:
-    """Return the hashes of the large texts that belong to a body."""
-    return [bytes.fromhex(name) for _, name in from_json(refs)] if refs else []
+    """Return the hashes of the contents that belong to a body."""
+    return [bytes.fromhex(name) for _, name, *_ in from_json(refs)] if refs else []
 
 
-def _large(value: Any, path: tuple[_Step, ...]) -> Iterator[tuple[tuple[_Step, ...], str]]:
+def _large(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
     if isinstance(value, str):
         if len(value) >= LARGE:
             yield path, value
@@ -88,10 +107,3 @@ def _large(value: Any, path: tuple[_Step, ...]) -> Iterator[tuple[tuple[_Step, .
     elif isinstance(value, dict):
         for key, item in cast("dict[str, Any]", value).items():
             yield from _large(item, (*path, key))
-
-
-def _put(value: Any, path: tuple[_Step, ...], text: str) -> None:
-    *steps, last = path
-    for step in steps:
-        value = value[step]
-    value[last] = text

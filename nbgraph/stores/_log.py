@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from pydantic_core import from_json
 
+from nbgraph.core.blob import Packed
 from nbgraph.core.codec import decode_events, encode_events
 from nbgraph.core.events import Event, Interrupt
 from nbgraph.core.store import BranchSummary, Claim, PositionSnapshot
@@ -74,7 +75,7 @@ class Commit:
     count: int
     body: bytes
     refs: str
-    """Where large texts stood in the body, and their hashes."""
+    """Where large texts and blobs stood in the body, and their hashes."""
     blobs: Mapping[bytes, bytes]
     summary: BranchSummary
     first_at: float
@@ -83,6 +84,11 @@ class Commit:
     """When its last event happened."""
     snapshot: Callable[[], PositionSnapshot | None] | None = None
     claim: Claim | None = None
+
+    @property
+    def weight(self) -> int:
+        """How many bytes are read where the commit is."""
+        return len(self.body) + sum(map(len, self.blobs.values()))
 
     @property
     def head(self) -> int:
@@ -112,10 +118,10 @@ class Row:
     refs: str
     hash: bytes
     blobs: Mapping[bytes, bytes]
-    """The large texts that belong to it, as far as they were found."""
+    """The contents that belong to it, as far as they were found."""
 
-    def text(self, before: bytes, place: str) -> str:
-        """Return the events as text, if the row is what was written after the hash `before`.
+    def packed(self, before: bytes, place: str) -> Packed:
+        """Return the events, if the row is what was written after the hash `before`.
 
         Raises
         ------
@@ -128,13 +134,9 @@ class Row:
             fits = False  # a damaged row holds anything
         if not fits:
             raise DamagedStoreError(place, "it is not what was written")
-        if not self.refs:
-            return self.body.decode()
         try:
-            return restored(
-                self.body, self.refs, lambda name: checked_blob(self.blobs, name)
-            ).decode()
-        except LookupError as error:
+            return restored(self.body, self.refs, lambda name: checked_blob(self.blobs, name))
+        except (LookupError, ValueError) as error:
             raise DamagedStoreError(
                 place, "a large value of it is missing, or is not what was written"
             ) from error
@@ -183,9 +185,9 @@ def commit_of(
     if claim is not None:
         require_text(claim.owner, "owner")
     try:
-        text = encode_events(events)
-        _require_shallow(text)
-        extract = extracted(text.encode())
+        packed = encode_events(events)
+        _require_shallow(packed.body)
+        extract = extracted(packed)
     except ValueError as error:
         raise StateStoreError(
             f"{where(thread_id, branch_id, expected + 1)} cannot be kept as JSON: {error}"
@@ -206,10 +208,10 @@ def commit_of(
     )
 
 
-def _require_shallow(body: str) -> None:
+def _require_shallow(body: bytes) -> None:
     # The parser reads less deeply than the serializer writes. Few texts have enough brackets to
     # be too deep, and only those are read to find out.
-    if body.count("[") + body.count("{") > _PARSER_DEPTH:
+    if body.count(b"[") + body.count(b"{") > _PARSER_DEPTH:
         from_json(body)
 
 
@@ -388,7 +390,7 @@ def events_of(
         if row.first != due:
             raise DamagedStoreError(place, "it is missing")
         found = decode_events(
-            row.text(before, place), branch_id=stretch.branch_id, first=due, where=place
+            row.packed(before, place), branch_id=stretch.branch_id, first=due, where=place
         )
         if len(found) != row.count:
             raise DamagedStoreError(place, f"{row.count} events were kept, {len(found)} are there")

@@ -6,14 +6,40 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from operator import attrgetter
+from typing import TypeAlias
 
-from nbgraph.core.store import BranchSummary, PendingRecord, PositionSnapshot, ThreadRecord
-from nbgraph.stores._log import MAIN, Place, QuestionName, Row, Stretch
+from nbgraph.core.store import (
+    BranchRecord,
+    BranchSummary,
+    PendingRecord,
+    PositionSnapshot,
+    ThreadRecord,
+)
+from nbgraph.errors import UnknownThreadError
+from nbgraph.stores._chain import link, root_of
+from nbgraph.stores._log import (
+    MAIN,
+    Commit,
+    Place,
+    QuestionName,
+    Row,
+    Stretch,
+    epoch_after,
+    name_of,
+    new_questions,
+    require_event,
+    require_fit,
+    require_new,
+)
 
 __all__ = [
     "Branch",
+    "Threads",
     "ancestry",
+    "forked",
+    "found",
     "hash_at",
+    "kept",
     "newest_snapshot",
     "place_of",
     "question_order",
@@ -46,6 +72,10 @@ class Branch:
     snapshot: PositionSnapshot | None = None
     since: int = 0
     """Bytes of the commits since the snapshot."""
+
+
+Threads: TypeAlias = dict[str, dict[str, Branch]]
+"""Threads by id, and their branches by name, main first."""
 
 
 def ancestry(branch: Branch | None) -> Iterator[Branch]:
@@ -108,3 +138,91 @@ def thread_record(branches: dict[str, Branch]) -> ThreadRecord:
         created_at=main.created_at,
         updated_at=max(one.updated_at for one in branches.values()),
     )
+
+
+def found(threads: Threads, thread_id: str, branch_id: str) -> Branch:
+    """Return a branch.
+
+    Raises
+    ------
+    UnknownThreadError
+        If the thread or branch does not exist.
+    """
+    branches = threads.get(thread_id)
+    if branches is None:
+        raise UnknownThreadError(thread_id)
+    if branch_id not in branches:
+        raise UnknownThreadError(thread_id, branch_id)
+    return branches[branch_id]
+
+
+def kept(threads: Threads, commit: Commit) -> Branch:
+    """Keep a commit in its branch, which is made if it begins a thread; return the branch.
+
+    Raises
+    ------
+    ConcurrentRunError, ClaimLostError, UnknownThreadError
+        If it does not fit.
+    StateStoreError
+        If a question cannot be kept as JSON.
+    """
+    thread_id = commit.thread_id
+    branch = threads.get(thread_id, {}).get(commit.branch_id)
+    require_fit(commit, None if branch is None else branch.head)
+    if branch is None:
+        root = root_of(thread_id, MAIN)
+        at, summary = commit.first_at, commit.summary
+        branch = Branch(thread_id, MAIN, None, 0, at, summary, root, root, 0)
+        branch.hidden_under = summary.root
+    _keep(branch, commit)
+    threads.setdefault(thread_id, {MAIN: branch})
+    return branch
+
+
+def forked(threads: Threads, record: BranchRecord, commit: Commit) -> Branch:
+    """Make a branch with its first commit, and return it.
+
+    Raises
+    ------
+    UnknownThreadError
+        If the thread or the parent branch does not exist.
+    StateStoreError
+        If it exists, or its parent has no such event.
+    """
+    thread_id, at = record.thread_id, record.parent_sequence
+    parent = found(threads, thread_id, record.parent_branch_id)
+    require_event(place_of(parent), at)
+    require_new(record.id, exists=record.id in threads[thread_id], thread_id=thread_id)
+    root = root_of(thread_id, record.id, hash_at(parent, at), at)
+    summary = commit.summary
+    made = Branch(thread_id, record.id, parent, at, record.created_at, summary, root, root, at)
+    made.since = 0 if parent.snapshot is None else len(parent.snapshot.body)
+    _keep(made, commit)
+    threads[thread_id][record.id] = made
+    return made
+
+
+def _keep(branch: Branch, commit: Commit) -> None:
+    epoch = epoch_after(commit, branch.epoch)
+    pending, first = commit.summary.pending, commit.expected + 1
+    known = branch.questions | new_questions(branch.questions, pending)
+    branch.questions = {name: known[name] for name in map(name_of, pending)}
+    if commit.claim is not None and commit.claim.epoch is None:
+        branch.claim = (commit.claim.owner, 0.0)
+    branch.epoch = epoch
+    branch.chain = link(branch.chain, first, commit.count, commit.body, commit.refs)
+    branch.rows.append(
+        Row(first, commit.count, commit.body, commit.refs, branch.chain, commit.blobs)
+    )
+    branch.head = commit.head
+    branch.summary = commit.summary
+    branch.updated_at = commit.last_at
+    _snap(branch, commit)
+
+
+def _snap(branch: Branch, commit: Commit) -> None:
+    branch.since += commit.weight
+    last = branch.snapshot
+    made = commit.snapshot_after(branch.since, 0 if last is None else len(last.body))
+    if made is not None:
+        branch.snapshot, branch.since = made, 0

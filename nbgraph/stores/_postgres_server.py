@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, LiteralString, TypeAlias, TypeVar
 
 from nbgraph.errors import IntegrationNotInstalledError, StateStoreError
-from nbgraph.stores._postgres_tables import SCHEMA_VERSION, TABLES
+from nbgraph.stores._postgres_tables import MIGRATIONS, SCHEMA_VERSION, TABLES
 from nbgraph.stores._sql_database import Busy, patiently
 from nbgraph.stores._sql_rows import Cursor
 
@@ -35,6 +35,7 @@ _WAIT_FOR_LOCKS = "SELECT set_config('lock_timeout', %s, false)"
 _LOCK_MAKERS = "SELECT pg_advisory_xact_lock(1851942770)"
 _HAS_TABLES = "SELECT to_regclass('store') IS NOT NULL"
 _FIND_VERSION = "SELECT version FROM store"
+_SET_VERSION = "UPDATE store SET version = %s"
 _TELL = "SELECT pg_notify('nbgraph', %s)"
 _LISTEN = "LISTEN nbgraph"
 
@@ -84,17 +85,35 @@ class PostgresServer:
         with self._lent() as connection, self._transaction(connection, writes=True):
             connection.execute(_LOCK_MAKERS)
             if _one(connection, _HAS_TABLES):
-                self._require_known(_one(connection, _FIND_VERSION))
+                self._migrate(connection)
                 return
             connection.execute(create)
             for statement in TABLES:
                 connection.execute(statement)
 
-    def _require_known(self, version: int) -> None:
+    def _migrate(self, connection: Connection) -> None:
+        """Bring the tables to this schema, inside the transaction that found them.
+
+        There is no copy to be made of a server's tables. What goes wrong undoes all of it.
+        """
+        version: int = _one(connection, _FIND_VERSION)
+        self._require_known(version)
+        for at in range(version, SCHEMA_VERSION):
+            for statement in MIGRATIONS[at]:
+                connection.execute(statement)
         if version != SCHEMA_VERSION:
+            connection.execute(_SET_VERSION, (SCHEMA_VERSION,))
+
+    def _require_known(self, version: int) -> None:
+        if version > SCHEMA_VERSION:
             raise StateStoreError(
                 f"The state store {self.name!r} has schema {version}, and this nbgraph reads "
-                f"schema {SCHEMA_VERSION}; update nbgraph"
+                f"schemas up to {SCHEMA_VERSION}; update nbgraph"
+            )
+        if version not in (*MIGRATIONS, SCHEMA_VERSION):
+            raise StateStoreError(
+                f"The state store {self.name!r} has schema {version}, and this nbgraph brings "
+                f"schemas from {min(MIGRATIONS)} on up to date"
             )
 
     def attempt(self, work: Callable[[Cursor], _Result], *, writes: bool) -> _Result:
@@ -215,6 +234,10 @@ class _Cursor:
 
     def __init__(self, cursor: psycopg.Cursor[tuple[Any, ...]]) -> None:
         self._cursor = cursor
+
+    @property
+    def rowcount(self) -> int:
+        return self._cursor.rowcount
 
     def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> _Cursor:
         text = _translated(sql)

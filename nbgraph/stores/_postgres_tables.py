@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
-__all__ = ["SCHEMA_VERSION", "TABLES"]
+from collections.abc import Mapping, Sequence
+from typing import LiteralString
 
-SCHEMA_VERSION = 2
+__all__ = ["MIGRATIONS", "SCHEMA_VERSION", "TABLES"]
+
+SCHEMA_VERSION = 3
+
+MIGRATIONS: Mapping[int, Sequence[LiteralString]] = {
+    # Values kept as bytes stand in tables that were there: an earlier nbgraph must not read them,
+    # and there is nothing to change.
+    2: (),
+}
+"""What leads from a schema to the one after it. Forward only, and all of it in one transaction."""
 
 # Ids are text of any length, and an index entry is not: those are by hash.
 TABLES = (
@@ -68,5 +78,5 @@ TABLES = (
         hash BYTEA NOT NULL,
         PRIMARY KEY (branch, hash)
     )""",
-    "INSERT INTO store (version) VALUES (2)",
+    "INSERT INTO store (version) VALUES (3)",
 )

@@ -78,12 +78,16 @@ class RawStretch:
         DamagedStoreError
             If a row is missing or is not what was written.
         """
-        rows = [self._row(*row) for row in self.rows]
+        rows = self.checked_rows()
         events, last = events_of(self.branch.thread, self.stretch, rows, self.before)
         if self.stretch.high == self.branch.head and last != self.branch.chain:
             place = where(self.branch.thread, self.branch.name, self.branch.head)
             raise DamagedStoreError(place, "the log does not end there")
         return events
+
+    def checked_rows(self) -> list[Row]:
+        """Return the rows in the form that all stores check alike."""
+        return [self._row(*row) for row in self.rows]
 
     def _row(self, place: int, count: int, hash_: bytes, refs: str, body: bytes) -> Row:
         first = place - place_of(self.branch.id, 0)
@@ -157,10 +161,10 @@ def _read_snapshot(
         if body_checksum(refs.encode() + body, place) != checksum:
             return None
         plain = body if body.startswith(b"{") else zlib.decompress(body)
-        text = restored(plain, refs, lambda name: checked_blob(blobs, name))
+        packed = restored(plain, refs, lambda name: checked_blob(blobs, name))
     except (zlib.error, TypeError, ValueError, AttributeError, LookupError):
         return None
-    return PositionSnapshot(sequence, fingerprint, text)
+    return PositionSnapshot(sequence, fingerprint, packed.body, packed.blobs)
 
 
 def _require_end(cursor: Cursor, branch: Branch) -> None:

@@ -31,6 +31,11 @@ RawRow = tuple[Any, ...]
 class Cursor(Protocol):
     """What is used of a database's cursor. Parameters are written `?`."""
 
+    @property
+    def rowcount(self) -> int:
+        """How many rows the last statement changed."""
+        ...
+
     def execute(self, sql: str, parameters: Sequence[Any] = ..., /) -> Cursor:
         """Run a statement."""
         ...

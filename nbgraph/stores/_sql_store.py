@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -31,6 +30,7 @@ from nbgraph.stores._sql_size import drop_caches, measure
 from nbgraph.stores._sql_transfer import export_lines, import_lines
 from nbgraph.stores._sql_verify import verify_store
 from nbgraph.stores._sql_write import add_branch, claim_branch, forget, release_branch
+from nbgraph.stores._watch import watch_changes
 
 __all__ = ["SqlStateStore"]
 
@@ -69,8 +69,8 @@ class SqlStateStore:
     ) -> int:
         """Keep `events` as one commit after event `expected`, or keep nothing.
 
-        What one turn of the event loop appends is written in one transaction. Returns the branch's
-        epoch.
+        What one turn of the event loop appends is written in one transaction, save for the first
+        of it where those before came alone. Returns the branch's epoch.
 
         Raises
         ------
@@ -94,7 +94,7 @@ class SqlStateStore:
             snapshot=snapshot,
             claim=claim,
         )
-        return await self._appends_of(asyncio.get_running_loop()).add(commit)
+        return await self._appends_of(asyncio.get_running_loop()).append(commit)
 
     def _appends_of(self, loop: asyncio.AbstractEventLoop) -> Appends:
         appends = self._appends.get(loop)
@@ -263,27 +263,7 @@ class SqlStateStore:
         It is called in a thread of the store's, and must not raise. Several writes can be one
         call. A file is looked at every `every` seconds; a server tells at once.
         """
-        stop, begun = threading.Event(), threading.Event()
-
-        def look() -> None:
-            try:
-                for _ in self._database.changes(stop, every):
-                    if begun.is_set() and not stop.is_set():
-                        callback()
-                    begun.set()
-            finally:
-                begun.set()
-
-        watcher = threading.Thread(target=look, name="nbgraph store watcher", daemon=True)
-        watcher.start()
-        begun.wait()
-
-        def end() -> None:
-            stop.set()
-            if threading.current_thread() is not watcher:
-                watcher.join()
-
-        return end
+        return watch_changes(partial(self._database.changes, every=every), callback)
 
     async def size(self) -> StoreSize:
         """Return what the store holds, in rows and bytes."""

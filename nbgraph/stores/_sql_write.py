@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from operator import attrgetter
 from zlib import compress
 
+from nbgraph.core.blob import Packed
 from nbgraph.core.events import Interrupt
 from nbgraph.core.store import BranchRecord, PositionSnapshot
 from nbgraph.stores._blobs import extracted
@@ -90,6 +91,8 @@ _CHANGE_BRANCH = """
     WHERE id = ?
 """
 
+_CHANGE_KNOWN = f"{_CHANGE_BRANCH} AND checksum = ? AND chain = ?"
+
 _ADD_COMMIT = "INSERT INTO commits (place, count, hash, refs, body) VALUES (?, ?, ?, ?, ?)"
 
 _ADD_SNAPSHOT = """
@@ -142,8 +145,11 @@ _FORGET_THREAD = (
 )
 
 
-def keep(cursor: Cursor, commit: Commit) -> int:
-    """Write a commit if it fits, and return the epoch of its branch.
+def keep(cursor: Cursor, commit: Commit, known: Branch | None = None) -> Branch:
+    """Write a commit if it fits, and return the row of its branch.
+
+    `known` is what an earlier commit returned. If the row is still so, it need not be read; it is
+    the caller's no more, whatever happens.
 
     Raises
     ------
@@ -152,6 +158,8 @@ def keep(cursor: Cursor, commit: Commit) -> int:
     StateStoreError
         If a question cannot be kept as JSON.
     """
+    if known is not None and _kept_after(cursor, commit, known):
+        return known
     names = (commit.thread_id, commit.branch_id)
     branch = _tip(cursor, names)
     require_fit(commit, None if branch is None else branch.head)
@@ -166,7 +174,21 @@ def keep(cursor: Cursor, commit: Commit) -> int:
     if stored or texts:
         _drop_answered(cursor, branch, stored, commit.summary.pending)
         _add_questions(cursor, branch, commit.summary.pending, texts)
-    return epoch
+    return branch
+
+
+def _kept_after(cursor: Cursor, commit: Commit, known: Branch) -> bool:
+    """Write a commit without questions if the row of its branch is as known; else write nothing."""
+    if known.head != commit.expected or known.pending or commit.summary.pending:
+        return False
+    if commit.claim is not None and commit.claim.epoch != known.epoch:
+        return False
+    was = (known.checksum, known.chain)
+    _move(known, commit, known.epoch)
+    if cursor.execute(_CHANGE_KNOWN, (*_CHANGING(known), *was)).rowcount != 1:
+        return False
+    _add_commit(cursor, known, commit)
+    return True
 
 
 def _tip(cursor: Cursor, names: tuple[str, str]) -> Branch | None:
@@ -281,20 +303,26 @@ def _change(cursor: Cursor, branch: Branch) -> None:
 
 
 def _write(cursor: Cursor, branch: Branch, commit: Commit, epoch: int) -> None:
-    first = commit.expected + 1
-    place = place_of(branch.id, first)
-    chain = link(branch.chain, first, commit.count, commit.body, commit.refs)
-    cursor.execute(_ADD_COMMIT, (place, commit.count, chain, commit.refs, commit.body))
+    _move(branch, commit, epoch)
+    _change(cursor, branch)
+    _add_commit(cursor, branch, commit)
+
+
+def _add_commit(cursor: Cursor, branch: Branch, commit: Commit) -> None:
+    """Add a commit, and a snapshot where one is due, to a branch that was moved to its end."""
+    place = place_of(branch.id, commit.expected + 1)
+    cursor.execute(_ADD_COMMIT, (place, commit.count, branch.chain, commit.refs, commit.body))
     _add_blobs(cursor, branch, commit.blobs)
-    _move(branch, commit, chain, epoch)
     snapshot = commit.snapshot_after(branch.since, branch.snapped)
     if snapshot is not None:
         branch.since, branch.snapped = 0, _add_snapshot(cursor, branch, snapshot)
-    _change(cursor, branch)
+        _change(cursor, branch)
 
 
-def _move(branch: Branch, commit: Commit, chain: bytes, epoch: int) -> None:
+def _move(branch: Branch, commit: Commit, epoch: int) -> None:
+    """Let the row of a branch stand at the end of a commit."""
     summary = commit.summary
+    chain = link(branch.chain, commit.expected + 1, commit.count, commit.body, commit.refs)
     branch.graph, branch.status, branch.step = summary.graph, summary.status, summary.step
     branch.head, branch.pending = commit.head, len(summary.pending)
     branch.updated_at, branch.chain = float(commit.last_at), chain
@@ -302,12 +330,12 @@ def _move(branch: Branch, commit: Commit, chain: bytes, epoch: int) -> None:
         branch.owner, branch.leased_until = commit.claim.owner, 0.0
     branch.epoch = epoch
     branch.checksum = branch.changing_checksum()
-    branch.since += len(commit.body)
+    branch.since += commit.weight
 
 
 def _add_snapshot(cursor: Cursor, branch: Branch, snapshot: PositionSnapshot) -> int:
     place = place_of(branch.id, snapshot.sequence)
-    extract = extracted(snapshot.body)
+    extract = extracted(Packed(snapshot.body, snapshot.blobs))
     _add_blobs(cursor, branch, extract.blobs)
     large = len(extract.body) >= COMPRESSED_BYTES
     body = compress(extract.body, 1) if large else extract.body

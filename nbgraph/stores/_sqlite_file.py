@@ -112,11 +112,11 @@ class SQLiteFile:
         """Yield once when watching has begun, and then whenever somebody wrote. Blocks."""
         # A connection of its own, which every write is somebody else's to.
         with closing(sqlite3.connect(self.path, isolation_level=None)) as connection:
-            (last,) = connection.execute("PRAGMA data_version").fetchone()
+            last = _version_of(connection)
             yield
             while not stop.wait(every):
-                (version,) = connection.execute("PRAGMA data_version").fetchone()
-                if version != last:
+                version = _version_of(connection)
+                if version not in (None, last):
                     last = version
                     yield
 
@@ -124,3 +124,11 @@ class SQLiteFile:
         """Close the connection; a second time is no error."""
         with self._lock:
             self._close()
+
+
+def _version_of(connection: sqlite3.Connection) -> int | None:
+    """Return a number that every write of others changes; None while the file cannot be read."""
+    try:
+        return connection.execute("PRAGMA data_version").fetchone()[0]
+    except sqlite3.OperationalError:  # it is busy, or away for a moment: the next look tells
+        return None

@@ -86,7 +86,7 @@ def _attempted(path: Path, durability: Durability) -> sqlite3.Connection:
 
 def _make(path: Path) -> None:
     if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         # Made before SQLite opens it, so that nobody else can read it at any moment; SQLite gives
         # its side files the mode of the file.
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
@@ -137,7 +137,27 @@ def _keeps_log(cursor: sqlite3.Cursor, path: Path) -> bool:
     """Return whether the file can have a write-ahead log, and switch it on if so."""
     if on_network(path):
         return False
-    return cursor.execute("PRAGMA journal_mode = WAL").fetchone()[0] == "wal"
+    if cursor.execute("PRAGMA journal_mode").fetchone()[0] == "wal":
+        return True
+    if cursor.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
+        return False
+    return _can_log(cursor)
+
+
+def _can_log(cursor: sqlite3.Cursor) -> bool:
+    """Return whether a first write to the log works, which some file systems only seem to allow."""
+    try:
+        transact(cursor, "BEGIN IMMEDIATE", _touch)
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN):
+            return False
+        raise
+    return True
+
+
+def _touch(cursor: sqlite3.Cursor) -> None:
+    version = int(cursor.execute("PRAGMA user_version").fetchone()[0])
+    cursor.execute(f"PRAGMA user_version = {version}")
 
 
 def _migrate(cursor: sqlite3.Cursor, path: Path) -> None:

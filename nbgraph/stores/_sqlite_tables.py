@@ -16,7 +16,7 @@ from nbgraph.stores._sql_rows import Branch, place_of
 
 __all__ = ["MARKS", "SCHEMA_VERSION", "TABLES", "migrate"]
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 TABLES = (
     """CREATE TABLE branches (
@@ -81,7 +81,7 @@ TABLES = (
     ) WITHOUT ROWID""",
 )
 
-MARKS = ("PRAGMA application_id = 1851942770", "PRAGMA user_version = 2")
+MARKS = ("PRAGMA application_id = 1851942770", "PRAGMA user_version = 3")
 
 _ASIDE = (
     "ALTER TABLE branches RENAME TO old_branches",
@@ -145,8 +145,12 @@ def migrate(cursor: sqlite3.Cursor) -> None:
     DamagedStoreError
         If a row is not what was written. The file stays as it was.
     """
-    if cursor.execute("PRAGMA user_version").fetchone()[0] == 1:  # else somebody else did it
+    if cursor.execute("PRAGMA user_version").fetchone()[0] == 1:
         _chain_commits(cursor)
+    # What schema 3 has more than schema 2, values kept as bytes, stands in tables that were there:
+    # an earlier nbgraph must not read them, and there is nothing to change.
+    for statement in MARKS:
+        cursor.execute(statement)
 
 
 def _chain_commits(cursor: sqlite3.Cursor) -> None:
@@ -158,7 +162,7 @@ def _chain_commits(cursor: sqlite3.Cursor) -> None:
     # A branch is made after its parent, so that its parent's hashes are there.
     for row in cursor.execute(_OLD_BRANCHES).fetchall():
         _chain_branch(cursor, Branch(*row))
-    for statement in (*_GONE, *MARKS):
+    for statement in _GONE:
         cursor.execute(statement)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 
 from nbgraph.core.events import Event, Interrupt
@@ -12,33 +13,31 @@ from nbgraph.core.store import (
     BranchRecord,
     BranchSummary,
     Claim,
+    Damage,
     PendingRecord,
     PositionSnapshot,
     Recalled,
+    StoreSize,
     ThreadRecord,
 )
-from nbgraph.errors import StateStoreError, UnknownThreadError
-from nbgraph.stores._chain import link, root_of
+from nbgraph.errors import StateStoreError
 from nbgraph.stores._log import (
     MAIN,
     Commit,
-    Row,
     commit_of,
-    epoch_after,
     events_of,
-    name_of,
-    new_questions,
-    require_event,
-    require_fit,
-    require_new,
     require_text,
     require_unclaimed,
     stretches,
 )
+from nbgraph.stores._memory_care import contents_of, exported, imported, measured, verified
 from nbgraph.stores._memory_rows import (
     Branch,
+    Threads,
     ancestry,
-    hash_at,
+    forked,
+    found,
+    kept,
     newest_snapshot,
     place_of,
     question_order,
@@ -46,6 +45,7 @@ from nbgraph.stores._memory_rows import (
     thread_order,
     thread_record,
 )
+from nbgraph.stores._watch import watch_changes
 
 __all__ = ["InMemoryStateStore"]
 
@@ -59,7 +59,9 @@ class InMemoryStateStore:
     """
 
     def __init__(self) -> None:
-        self._threads: dict[str, dict[str, Branch]] = {}
+        self._threads: Threads = {}
+        self._contents: dict[bytes, bytes] = {}
+        self._watchers: tuple[threading.Event, ...] = ()
         self._lock = threading.Lock()
         self._closed = False
 
@@ -100,40 +102,22 @@ class InMemoryStateStore:
         )
         with self._lock:
             self._require_open()
-            branch = self._threads.get(thread_id, {}).get(branch_id)
-            require_fit(commit, None if branch is None else branch.head)
-            if branch is None:
-                root = root_of(thread_id, MAIN)
-                at = commit.first_at
-                branch = Branch(thread_id, MAIN, None, 0, at, summary, root, root, 0)
-                branch.hidden_under = summary.root
-            self._keep(branch, commit)
-            self._threads.setdefault(thread_id, {MAIN: branch})
-            return branch.epoch
+            epoch = kept(self._threads, self._sharing(commit)).epoch
+        self._tell()
+        return epoch
 
-    def _keep(self, branch: Branch, commit: Commit) -> None:
-        epoch = epoch_after(commit, branch.epoch)
-        pending, first = commit.summary.pending, commit.expected + 1
-        known = branch.questions | new_questions(branch.questions, pending)
-        branch.questions = {name: known[name] for name in map(name_of, pending)}
-        if commit.claim is not None and commit.claim.epoch is None:
-            branch.claim = (commit.claim.owner, 0.0)
-        branch.epoch = epoch
-        branch.chain = link(branch.chain, first, commit.count, commit.body, commit.refs)
-        branch.rows.append(
-            Row(first, commit.count, commit.body, commit.refs, branch.chain, commit.blobs)
-        )
-        branch.head = commit.head
-        branch.summary = commit.summary
-        branch.updated_at = commit.last_at
-        self._snap(branch, commit)
+    def _sharing(self, commit: Commit) -> Commit:
+        """Return the commit with contents that are kept already in the place of equal ones."""
+        if commit.blobs:
+            commit.blobs = {
+                name: self._contents.setdefault(name, content)
+                for name, content in commit.blobs.items()
+            }
+        return commit
 
-    def _snap(self, branch: Branch, commit: Commit) -> None:
-        branch.since += len(commit.body)
-        last = branch.snapshot
-        made = commit.snapshot_after(branch.since, 0 if last is None else len(last.body))
-        if made is not None:
-            branch.snapshot, branch.since = made, 0
+    def _tell(self) -> None:
+        for watcher in self._watchers:
+            watcher.set()
 
     async def events(
         self, thread_id: str, branch_id: str = MAIN, *, after: int = 0, upto: int | None = None
@@ -150,12 +134,12 @@ class InMemoryStateStore:
 
     def _read(self, branch: Branch, *, after: int, upto: int | None) -> list[Event]:
         line = {one.id: one for one in ancestry(branch)}
-        found: list[Event] = []
+        events: list[Event] = []
         for part in stretches(map(place_of, line.values()), after=after, upto=upto):
             own = line[part.branch_id]
             rows, before = rows_of(own, part)
-            found += events_of(own.thread_id, part, rows, before)[0]
-        return found
+            events += events_of(own.thread_id, part, rows, before)[0]
+        return events
 
     async def recall(
         self, thread_id: str, branch_id: str = MAIN, *, upto: int | None = None
@@ -196,7 +180,9 @@ class InMemoryStateStore:
             if ttl is None or branch.claim[0] != owner:
                 branch.epoch += 1
             branch.claim = (owner, 0.0 if ttl is None else now + ttl)
-            return branch.epoch
+            epoch = branch.epoch
+        self._tell()
+        return epoch
 
     async def release(self, thread_id: str, branch_id: str = MAIN, *, owner: str) -> None:
         """End a claim of `owner`, so that others need not wait; one that is over is no error.
@@ -210,6 +196,7 @@ class InMemoryStateStore:
             branch = self._branch(thread_id, branch_id)
             if branch.claim[0] == owner:
                 branch.claim = (None, 0.0)
+        self._tell()
 
     async def fork(
         self, branch: BranchRecord, events: Sequence[Event], *, summary: BranchSummary
@@ -227,17 +214,9 @@ class InMemoryStateStore:
         thread_id, at = branch.thread_id, branch.parent_sequence
         commit = commit_of(thread_id, branch.id, events, expected=at, summary=summary)
         with self._lock:
-            parent = self._branch(thread_id, branch.parent_branch_id)
-            require_event(place_of(parent), at)
-            exists = branch.id in self._threads[thread_id]
-            require_new(branch.id, exists=exists, thread_id=thread_id)
-            root = root_of(thread_id, branch.id, hash_at(parent, at), at)
-            made = Branch(
-                thread_id, branch.id, parent, at, branch.created_at, summary, root, root, at
-            )
-            made.since = 0 if parent.snapshot is None else len(parent.snapshot.body)
-            self._keep(made, commit)
-            self._threads[thread_id][branch.id] = made
+            self._require_open()
+            forked(self._threads, branch, self._sharing(commit))
+        self._tell()
 
     async def branches(self, thread_id: str) -> Sequence[BranchRecord]:
         """Return the thread's branches other than main, oldest first.
@@ -265,12 +244,12 @@ class InMemoryStateStore:
         """
         with self._lock:
             self._require_open()
-            found = [
+            listed = [
                 thread_record(branches)
                 for branches in self._threads.values()
                 if branches[MAIN].hidden_under is None
             ]
-        ordered = sorted(found, key=thread_order, reverse=True)
+        ordered = sorted(listed, key=thread_order, reverse=True)
         following = (
             one for one in ordered if after is None or thread_order(one) < thread_order(after)
         )
@@ -286,7 +265,7 @@ class InMemoryStateStore:
         """
         with self._lock:
             self._require_open()
-            found = [
+            listed = [
                 PendingRecord(
                     thread_id, branch.id, branch.summary.graph, Interrupt.model_validate_json(text)
                 )
@@ -294,7 +273,7 @@ class InMemoryStateStore:
                 for branch in branches.values()
                 for text in branch.questions.values()
             ]
-        ordered = sorted(found, key=question_order)
+        ordered = sorted(listed, key=question_order)
         following = (
             one for one in ordered if after is None or question_order(one) > question_order(after)
         )
@@ -313,6 +292,86 @@ class InMemoryStateStore:
                 for name, branches in self._threads.items()
                 if thread_id not in (name, branches[MAIN].hidden_under)
             }
+            self._contents = contents_of(self._threads)
+        self._tell()
+
+    async def verify(self) -> Sequence[Damage]:
+        """Check everything that is kept, and return what is not as it was written."""
+        with self._lock:
+            self._require_open()
+            return verified(self._threads)
+
+    def watch(self, callback: Callable[[], None], *, every: float = 0.5) -> Callable[[], None]:
+        """Call `callback` after anything was written, and return what ends that.
+
+        It is called in a thread of the store's, and must not raise. Several writes can be one
+        call. Whether it shall end is looked at every `every` seconds.
+        """
+        return watch_changes(partial(self._changes, every=every), callback)
+
+    def _changes(self, stop: threading.Event, every: float) -> Iterator[None]:
+        written = threading.Event()
+        self._watchers = (*self._watchers, written)
+        try:
+            yield
+            while not stop.is_set():
+                if written.wait(every):
+                    written.clear()
+                    yield
+        finally:
+            self._watchers = tuple(one for one in self._watchers if one is not written)
+
+    async def size(self) -> StoreSize:
+        """Return what the store holds, in rows and bytes."""
+        with self._lock:
+            self._require_open()
+            return measured(self._threads)
+
+    async def prune(self) -> StoreSize:
+        """Drop what can be made again, and return the size.
+
+        Snapshots go. No event, question or state does; `delete` removes threads.
+        """
+        with self._lock:
+            self._require_open()
+            for branches in self._threads.values():
+                for branch in branches.values():
+                    branch.snapshot, branch.since = None, 0
+            self._contents = contents_of(self._threads)
+            return measured(self._threads)
+
+    async def export_thread(self, thread_id: str) -> Sequence[str]:
+        """Return a thread with its branches and questions as lines of JSON, hashes included.
+
+        The threads of its sub-graphs are among them.
+
+        Raises
+        ------
+        UnknownThreadError
+            If the thread does not exist.
+        DamagedStoreError
+            If a part of it is not what was written.
+        """
+        with self._lock:
+            self._branch(thread_id, MAIN)
+            return exported(thread_id, self._threads)
+
+    async def import_thread(self, lines: Iterable[str]) -> str:
+        """Write a thread that was exported, whole or not at all, and return its id.
+
+        Raises
+        ------
+        StateStoreError
+            If the thread is there already, or the lines are no export.
+        DamagedStoreError
+            If a hash does not fit: the lines are not what was exported.
+        """
+        with self._lock:
+            self._require_open()
+            thread_id, self._threads = imported(lines, self._threads)
+            self._contents = contents_of(self._threads)
+        self._tell()
+        return thread_id
 
     async def aclose(self) -> None:
         """Forget everything. Using the store afterwards is an error."""
@@ -332,9 +391,4 @@ class InMemoryStateStore:
         self._require_open()
         require_text(thread_id, "thread id")
         require_text(branch_id, "branch id")
-        branches = self._threads.get(thread_id)
-        if branches is None:
-            raise UnknownThreadError(thread_id)
-        if branch_id not in branches:
-            raise UnknownThreadError(thread_id, branch_id)
-        return branches[branch_id]
+        return found(self._threads, thread_id, branch_id)

@@ -1,8 +1,8 @@
 """The contract of a driver as tests: subclass `DriverConformance` and say how to make yours.
 
 The graph behind a driver under test runs three nodes in a row. `first` writes `{"log": ["first"]}`,
-`ask` asks under the key `ask:ok` for an int and writes it to the log as text, `last` writes
-`{"log": ["last"]}`; the state has one list, `log`.
+`ask` asks for an int, under the key `ask:ok` unless the suite names another, and writes it to the
+log as text, `last` writes `{"log": ["last"]}`; the state has one list, `log`.
 
 >>> class TestMyDriver(DriverConformance):
 ...     def make_driver(self):
@@ -20,6 +20,7 @@ import asyncio
 import functools
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import aclosing
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -114,7 +115,14 @@ async def _can(driver: Driver, *capabilities: Capability) -> bool:
 
 
 class DriverConformance:
-    """What every driver does. A subclass says how one is made."""
+    """What every driver does. A subclass says how one is made.
+
+    `key` is the question's key, for an engine that does not let a node name its questions; `input`
+    is what a start is given.
+    """
+
+    key = "ask:ok"
+    input: Mapping[str, Any] = MappingProxyType({})
 
     def make_driver(self) -> Driver:
         """Return a driver of a new thread of the graph that the module describes."""
@@ -123,6 +131,12 @@ class DriverConformance:
     def make_failing_driver(self) -> Driver:
         """Return a driver of a new thread whose first node raises."""
         raise NotImplementedError
+
+    def hold(self) -> None:
+        """Have the first node wait for `release`, where an engine runs ahead of who reads."""
+
+    def release(self) -> None:
+        """Let the first node go on."""
 
     # What happens is recorded, then shown.
 
@@ -138,16 +152,16 @@ class DriverConformance:
 
     @_with_driver
     async def test_a_start_runs_to_the_question(self, driver: Driver) -> None:
-        events = _stored(await _sent(driver, Start({})))
+        events = _stored(await _sent(driver, Start(self.input)))
         assert (events[0].type, events[-1].type) == ("run_started", "run_paused")
         position = await _position(driver)
         assert position.status == "interrupted"
-        assert list(position.pending) == ["ask:ok"]
+        assert list(position.pending) == [self.key]
         assert driver.folding.to_json(position.state)["log"] == ["first"]
 
     @_with_driver
     async def test_every_stored_event_is_recorded_when_it_is_yielded(self, driver: Driver) -> None:
-        async with aclosing(driver.send(Start({}))) as happening:
+        async with aclosing(driver.send(Start(self.input))) as happening:
             async for event in happening:
                 if not isinstance(event, LiveEvent):
                     recorded = await driver.events(after=event.sequence - 1)
@@ -155,7 +169,7 @@ class DriverConformance:
 
     @_with_driver
     async def test_the_log_is_dense_and_is_what_was_yielded(self, driver: Driver) -> None:
-        events = _stored(await _sent(driver, Start({})))
+        events = _stored(await _sent(driver, Start(self.input)))
         events += _stored(await _sent(driver, Resume(5)))
         assert list(await driver.events()) == events
         assert [event.sequence for event in events] == list(range(1, len(events) + 1))
@@ -163,12 +177,12 @@ class DriverConformance:
 
     @_with_driver
     async def test_an_answer_goes_on_to_the_end(self, driver: Driver) -> None:
-        await _sent(driver, Start({}))
-        pending = (await _position(driver)).pending["ask:ok"]
+        await _sent(driver, Start(self.input))
+        pending = (await _position(driver)).pending[self.key]
         events = await _sent(driver, Resume(5, by="ada"))
         given = next(event for event in events if isinstance(event, AnswersGiven))
-        assert (given.answers, given.by) == ({"ask:ok": 5}, "ada")
-        assert given.asked == {"ask:ok": pending.asked}
+        assert (given.answers, given.by) == ({self.key: 5}, "ada")
+        assert given.asked == {self.key: pending.asked}
         position = await _position(driver)
         assert position.status == "completed"
         assert driver.folding.to_json(position.state)["log"] == ["first", "5", "last"]
@@ -176,7 +190,7 @@ class DriverConformance:
     def test_a_node_that_fails_is_the_last_event_and_no_exception(self) -> None:
         async def scenario() -> None:
             driver = self.make_failing_driver()
-            last = (await _sent(driver, Start({})))[-1]
+            last = (await _sent(driver, Start(self.input)))[-1]
             assert isinstance(last, RunFailed)
             assert (await _position(driver)).status == "failed"
             await driver.close()
@@ -192,30 +206,30 @@ class DriverConformance:
 
     @_with_driver
     async def test_a_paused_thread_takes_only_a_fitting_answer(self, driver: Driver) -> None:
-        await _sent(driver, Start({}))
-        await _refused(driver, Start({}), ResumeError)
+        await _sent(driver, Start(self.input))
+        await _refused(driver, Start(self.input), ResumeError)
         await _refused(driver, Continue(), ResumeError)
         await _refused(driver, Resume(answers={"other:ok": 1}), ResumeError)
         await _refused(driver, Resume("no number"), ResumeError)
 
     @_with_driver
     async def test_a_finished_thread_cannot_be_continued_or_answered(self, driver: Driver) -> None:
-        await _sent(driver, Start({}))
+        await _sent(driver, Start(self.input))
         await _sent(driver, Resume(5))
         await _refused(driver, Continue(), ResumeError)
         await _refused(driver, Resume(5), ResumeError)
 
     @_with_driver
     async def test_an_answer_to_another_asking_is_stale(self, driver: Driver) -> None:
-        await _sent(driver, Start({}))
-        stale = Resume(answers={"ask:ok": 5}, asked={"ask:ok": 999})
+        await _sent(driver, Start(self.input))
+        stale = Resume(answers={self.key: 5}, asked={self.key: 999})
         await _refused(driver, stale, StaleAnswerError)
 
     @_with_driver
     async def test_a_second_answer_is_told_of_the_first(self, driver: Driver) -> None:
-        await _sent(driver, Start({}))
-        asked = (await _position(driver)).pending["ask:ok"].asked
-        answer = Resume(answers={"ask:ok": 5}, asked={"ask:ok": asked}, by="ada")
+        await _sent(driver, Start(self.input))
+        asked = (await _position(driver)).pending[self.key].asked
+        answer = Resume(answers={self.key: 5}, asked={self.key: asked}, by="ada")
         await _sent(driver, answer)
         await _refused(driver, answer, AlreadyAnsweredError)
 
@@ -229,37 +243,43 @@ class DriverConformance:
     async def test_a_stop_without_a_run_yields_and_records_nothing(self, driver: Driver) -> None:
         assert await _sent(driver, Stop()) == []
         assert list(await driver.events()) == []
-        await _sent(driver, Start({}))
+        await _sent(driver, Start(self.input))
         assert (await _position(driver)).pending
 
     @_with_driver
     async def test_a_stopped_run_can_be_continued(self, driver: Driver) -> None:
         if not await _can(driver, "stop"):
             return
-        async with aclosing(driver.send(Start({}))) as happening:
+        self.hold()
+        async with aclosing(driver.send(Start(self.input))) as happening:
             async for event in happening:
                 if isinstance(event, TaskStarted):
                     assert await _sent(driver, Stop()) == []
+                    self.release()
         position = await _position(driver)
         assert (await driver.events())[-1].type == "run_stopped"
         assert (position.status, bool(position.tasks)) == ("stopped", True)
         await _sent(driver, Continue())
-        assert list((await _position(driver)).pending) == ["ask:ok"]
+        assert list((await _position(driver)).pending) == [self.key]
 
     @_with_driver
     async def test_an_edit_changes_the_state(self, driver: Driver) -> None:
         if not await _can(driver, "edit"):
             return
-        await _sent(driver, Start({}))
-        [event] = _stored(await _sent(driver, Edit({"log": ["edit"]}, by="ada")))
+        await _sent(driver, Start(self.input))
+        [event, *_] = _stored(await _sent(driver, Edit({"log": ["edit"]}, by="ada")))
         assert event.type == "state_edited"
-        assert "edit" in driver.folding.to_json((await _position(driver)).state)["log"]
+        position = await _position(driver)
+        assert "edit" in driver.folding.to_json(position.state)["log"]
+        assert list(position.pending) == [self.key]  # asked again, where the engine must
+        await _sent(driver, Resume(5))
+        assert (await _position(driver)).status == "completed"
 
     @_with_driver
     async def test_a_task_that_waits_is_not_skipped(self, driver: Driver) -> None:
         if not await _can(driver, "skip"):
             return
-        await _sent(driver, Start({}))
+        await _sent(driver, Start(self.input))
         await _refused(driver, Skip("ask"), ResumeError)
         await _refused(driver, Skip("nothing"), ResumeError)
 
@@ -268,7 +288,7 @@ class DriverConformance:
         if not await _can(driver, "step", "breakpoints"):
             return
         await _sent(driver, SetBreakpoints(before=("first",)))
-        await _sent(driver, Start({}))
+        await _sent(driver, Start(self.input))
         await _sent(driver, Continue(steps=1))
         position = await _position(driver)
         assert (position.status, position.next) == ("interrupted", ("ask",))
@@ -278,7 +298,7 @@ class DriverConformance:
         if not await _can(driver, "until", "breakpoints"):
             return
         await _sent(driver, SetBreakpoints(before=("first",)))
-        await _sent(driver, Start({}))
+        await _sent(driver, Start(self.input))
         await _sent(driver, Continue(until="ask"))
         assert (await _position(driver)).next == ("ask",)
 
@@ -287,7 +307,7 @@ class DriverConformance:
         if not await _can(driver, "breakpoints"):
             return
         await _sent(driver, SetBreakpoints(before=("last",)))
-        await _sent(driver, Start({}))
+        await _sent(driver, Start(self.input))
         await _sent(driver, Resume(5))
         position = await _position(driver)
         assert (position.status, position.next) == ("interrupted", ("last",))
@@ -298,7 +318,7 @@ class DriverConformance:
     async def test_a_fork_is_a_branch_that_leaves_its_origin_alone(self, driver: Driver) -> None:
         if not await _can(driver, "fork"):
             return
-        await _sent(driver, Start({}))
+        await _sent(driver, Start(self.input))
         before = list(await driver.events())
         forked = _stored(await _sent(driver, Fork(name="other")))
         assert isinstance(forked[0], Forked)
@@ -321,7 +341,7 @@ class DriverConformance:
     async def test_a_fork_at_no_event_is_refused(self, driver: Driver) -> None:
         if not await _can(driver, "fork"):
             return
-        await _sent(driver, Start({}))
+        await _sent(driver, Start(self.input))
         await _refused(driver, Fork(at=999, name="x"), NbgraphError)
         assert await driver.branches() == ("main",)
 

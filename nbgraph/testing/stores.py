@@ -17,6 +17,7 @@ from pathlib import Path
 from nbgraph.core.events import Event, Json, StateEdited
 from nbgraph.core.store import BranchRecord, StateStore
 from nbgraph.errors import ConcurrentRunError, StateStoreError, UnknownThreadError
+from nbgraph.testing._store_care import CareConformance
 from nbgraph.testing._store_claims import ClaimConformance
 from nbgraph.testing._store_listing import ListingConformance
 from nbgraph.testing._store_log import (
@@ -38,7 +39,7 @@ from nbgraph.testing._store_snapshots import SnapshotConformance
 __all__ = ["StoreConformance"]
 
 
-class StoreConformance(ListingConformance, ClaimConformance, SnapshotConformance):
+class StoreConformance(ListingConformance, ClaimConformance, SnapshotConformance, CareConformance):
     """What every state store does. A subclass says how one is made."""
 
     def make_store(self, folder: Path) -> StateStore:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from hypothesis import strategies as st
 from pydantic import Field
@@ -29,6 +29,7 @@ from nbgraph import (
     subgraph,
     when,
 )
+from nbgraph.core.effects import OUTCOME_UNKNOWN
 
 
 def _counted(current: Any, update: Any) -> Any:
@@ -66,6 +67,7 @@ class Step:
     caches: bool = False
     once: bool = False
     fails: bool = False
+    effect: Literal["node", "call"] | None = None
     inside: Program | None = None
     shares: bool = False
 
@@ -94,14 +96,20 @@ class World:
     failed: set[Stamp] = field(default_factory=set)
     once: list[Stamp] = field(default_factory=list)
     cached: list[Stamp] = field(default_factory=list)
+    paid: list[tuple[Stamp, str | None]] = field(default_factory=list)
+    """Effects that must not happen twice: of a task, and there of a `ctx.once` or of the node."""
+    lost: set[tuple[Stamp, str | None]] = field(default_factory=set)
+    """Those whose end was not heard of."""
 
 
 class Flaky(Exception):
     """Raised by a node the first time it runs."""
 
 
-def answer_to(question: Interrupt) -> str:
+def answer_to(question: Interrupt) -> Any:
     """Return the scripted answer: the same for the same question."""
+    if question.reason == OUTCOME_UNKNOWN:
+        return {"decision": "retry"}
     return f"{question.key} saw {question.payload['seen']}"
 
 
@@ -121,6 +129,8 @@ def _written(
     if step.fails and stamp not in world.failed:
         world.failed.add(stamp)
         raise Flaky(ctx.task_id)
+    if step.effect == "node":
+        world.paid.append((stamp, None))
     price = ctx.cache.get("price", "")
     line = f"{ctx.task_id}({state.item}) {price} {'; '.join(answers)}"
     update: dict[str, Any] = {"log": [line], "visits": {ctx.node: 1}, "notes": {ctx.task_id: line}}
@@ -138,33 +148,63 @@ def _returned(step: Step, nodes: Sequence[Node], update: dict[str, Any]) -> Any:
     return update
 
 
+@dataclass
+class _Kept:
+    """What a node has recorded with `ctx.once`, in a task."""
+
+    step: Step
+    world: World
+    stamp: Stamp
+
+    def record(self) -> int:
+        self.world.once.append(self.stamp)
+        return self.stamp[2]
+
+    def pay(self) -> int:
+        address = (self.stamp, "pay")
+        self.world.paid.append(address)
+        if self.step.fails and address not in self.world.lost:
+            self.world.lost.add(address)
+            raise Flaky("pay")
+        return self.stamp[2]
+
+    async def arecord(self) -> int:
+        return self.record()
+
+    async def apay(self) -> int:
+        return self.pay()
+
+    def now(self, ctx: NodeContext) -> None:
+        if self.step.once:
+            assert ctx.once("fact", self.record) == self.stamp[2]
+        if self.step.effect == "call":
+            assert ctx.once("pay", self.pay, effect="once") == self.stamp[2]
+
+    async def later(self, ctx: NodeContext) -> None:
+        await asyncio.sleep(0)
+        if self.step.once:
+            assert await ctx.once("fact", self.arecord) == self.stamp[2]
+        if self.step.effect == "call":
+            assert await ctx.once("pay", self.apay, effect="once") == self.stamp[2]
+
+
 def _node(number: int, step: Step, world: World, nodes: list[Node]) -> Node:
     """Return the node; those it leads to by its own word are in `nodes` behind it already."""
     own = step.way.kind in ("goto", "send")
     goto = [nodes[target] if target >= 0 else END for target in step.way.targets] if own else None
 
-    def record(stamp: Stamp) -> int:
-        world.once.append(stamp)
-        return stamp[2]
-
     def run(state: Trace, ctx: NodeContext) -> Any:
         stamp = _opened(step, world, state, ctx)
-        if step.once:
-            assert ctx.once("fact", lambda: record(stamp)) == stamp[2]
+        _Kept(step, world, stamp).now(ctx)
         return _returned(step, nodes, _written(step, world, state, ctx, stamp))
 
     async def arun(state: Trace, ctx: NodeContext) -> Any:
         stamp = _opened(step, world, state, ctx)
-        await asyncio.sleep(0)
-
-        async def recorded() -> int:
-            return record(stamp)
-
-        if step.once:
-            assert await ctx.once("fact", recorded) == stamp[2]
+        await _Kept(step, world, stamp).later(ctx)
         return _returned(step, nodes, _written(step, world, state, ctx, stamp))
 
-    return node(name=f"n{number}", goto=goto)(arun if step.is_async else run)
+    effect = "once" if step.effect == "node" else None
+    return node(name=f"n{number}", goto=goto, effect=effect)(arun if step.is_async else run)
 
 
 def _sub_graph(number: int, step: Step, world: World) -> Node:
@@ -283,6 +323,7 @@ def _steps(draw: st.DrawFn, at: int, size: int, depth: int, *, joined: bool) -> 
         caches=draw(st.booleans()),
         once=draw(st.sampled_from([False, False, True])),
         fails=draw(st.sampled_from([False, False, False, True])),
+        effect=draw(st.sampled_from([None, None, "node", "call"])),
     )
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from typing import Any
@@ -11,15 +13,24 @@ from hypothesis import HealthCheck, given, note, settings
 
 from nbgraph import Graph, InMemoryStateStore, Resume
 from nbgraph.core.codec import decode_events, encode_events
-from nbgraph.core.events import Event, OnceRecorded, TaskFinished
+from nbgraph.core.events import (
+    AnswersGiven,
+    Event,
+    OnceRecorded,
+    TaskBegan,
+    TaskFinished,
+    TaskInterrupted,
+)
 from nbgraph.core.position import Position, fold
 from nbgraph.core.requests import Continue, Request, Start
+from nbgraph.core.starts import outcome_key
 from nbgraph.core.store import BranchSummary
 from nbgraph.core.thread import Thread
 from tests.core.programs import Program, Stamp, World, answer_to, build, programs
 
+_NIGHTLY = bool(os.environ.get("NBGRAPH_NIGHTLY"))
 _SETTINGS = settings(
-    max_examples=25,
+    max_examples=80 if _NIGHTLY else 25,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
@@ -79,19 +90,29 @@ class _Journal(InMemoryStateStore):
         self.kept += [(thread_id, event, summary) for event in events]
         return epoch
 
-    async def cut(self, at: int) -> tuple[InMemoryStateStore, dict[str, list[Event]]]:
+    async def cut(self, at: int) -> tuple[_Journal, dict[str, list[Event]]]:
         """Return a store that ends after the first `at` events, and its logs by thread."""
-        store, logs = InMemoryStateStore(), dict[str, list[Event]]()
+        store, logs = _Journal(), dict[str, list[Event]]()
         for thread_id, event, summary in self.kept[:at]:
             log = logs.setdefault(thread_id, [])
             await store.append(thread_id, "main", [event], expected=len(log), summary=summary)
             log.append(event)
         return store, logs
 
+    def logs(self) -> dict[str, list[Event]]:
+        """Return the logs by thread."""
+        logs = dict[str, list[Event]]()
+        for thread_id, event, _ in self.kept:
+            logs.setdefault(thread_id, []).append(event)
+        return logs
+
 
 def _places(count: int) -> range:
-    """Return the events to cut at: all of them, or every few where sub-graphs made many."""
-    stride = 1 if count < 40 else count // 12
+    """Return the events to cut at: all of them, or every few where sub-graphs made many.
+
+    All of them at night, however many there are.
+    """
+    stride = 1 if count < 40 or _NIGHTLY else count // 12
     return range(1 + count % stride, count + 1, stride)
 
 
@@ -105,6 +126,32 @@ def _stamps(logs: Mapping[str, Sequence[Event]], graph: Graph, kind: Any) -> set
                 found.add((thread_id, event.task_id, len(position.state["log"])))
             position = fold([event], graph.schema, position)
     return found
+
+
+Address = tuple[Stamp, str | None]
+"""An effect that happens at most once: a task, and the key of a `ctx.once` in it, or None."""
+
+
+def _starts(logs: Mapping[str, Sequence[Event]], graph: Graph) -> Counter[Address]:
+    """Return how often each effect was started, and check that none was on no one's word."""
+    counts = Counter[Address]()
+    for thread_id, events in logs.items():
+        position, free = Position(), dict[Address, bool]()
+        for event in events:
+            size = len(position.state.get("log", ()))
+            match event:
+                case TaskBegan(task_id=task_id, key=key):
+                    address = ((thread_id, task_id, size), key)
+                    assert free.get(address, True), f"{address} was repeated: {events}"
+                    counts[address] += 1
+                    free[address] = False
+                case AnswersGiven(answers=answers):
+                    free |= {one: True for one in free if outcome_key(one[0][1], one[1]) in answers}
+                case TaskInterrupted(task_id=task_id, interrupts=asked):
+                    address = ((thread_id, task_id, size), None)
+                    free[address] = outcome_key(task_id, None) not in {one.key for one in asked}
+            position = fold([event], graph.schema, position)
+    return counts
 
 
 def _outcome(position: Position) -> Any:
@@ -121,6 +168,7 @@ async def _check_cuts(program: Program) -> None:
     graph = build(program, World())
     journal = _Journal()
     whole = _outcome(await _finished(program, graph.thread("t", state_store=journal)))
+    _starts(journal.logs(), graph)
     for at in _places(len(journal.kept)):
         store, kept = await journal.cut(at)
         again = World()
@@ -131,6 +179,8 @@ async def _check_cuts(program: Program) -> None:
         assert _outcome(await _finished(program, here)) == whole
         assert not _stamps(kept, cut, TaskFinished) & set(again.ran)
         assert not _stamps(kept, cut, OnceRecorded) & set(again.once)
+        began_here = _starts(store.logs(), cut) - _starts(kept, cut)
+        assert Counter(again.paid) <= began_here
 
 
 @given(programs())

@@ -19,6 +19,7 @@ from nbgraph import (
     Graph,
     InMemoryStateStore,
     NodeContext,
+    Resume,
     Send,
     add,
     node,
@@ -695,8 +696,11 @@ def test_a_refused_first_call_makes_no_thread(given: dict[str, Any]) -> None:
 
 def test_a_call_that_continues_a_new_thread_is_refused() -> None:
     graph = chain(stop("a"))
-    with pytest.raises(ResumeError, match="is new"):
-        graph.invoke(None, thread_id="t")
+    for resume in (None, Resume(1)):
+        with pytest.raises(UnknownThreadError, match="'t' is not in the state store"):
+            graph.invoke(None, thread_id="t", resume=resume)
+        with pytest.raises(UnknownThreadError, match="'t' is not in the state store"):
+            list(graph.stream(None, thread_id="t", resume=resume))
     assert not graph.sync.exists("t")
 
 

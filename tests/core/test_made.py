@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import copy
+import operator
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import pytest
+from annotated_types import Len
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import AfterValidator
 
-from nbgraph import BaseState, add
+from nbgraph import BaseState, add, merge_dict
 from nbgraph.core.codec import encode_events
 from nbgraph.core.events import (
     Record,
@@ -65,6 +70,8 @@ def test_two_records_share_no_default() -> None:
 
 class Talk(BaseState):
     messages: Annotated[list[str], add] = []  # noqa: RUF012 - pydantic copies it
+    words: Annotated[list[str], operator.add] = []  # noqa: RUF012 - pydantic copies it
+    notes: Annotated[dict[str, int], merge_dict] = {}  # noqa: RUF012 - pydantic copies it
     count: int = 0
 
 
@@ -74,10 +81,12 @@ updates = st.lists(
             {},
             optional={
                 "messages": st.lists(st.text("ab", max_size=2), max_size=3),
+                "words": st.lists(st.text("ab", max_size=2), max_size=3),
+                "notes": st.dictionaries(st.text("ab", max_size=1), st.integers(0, 9), max_size=3),
                 "count": st.integers(0, 9),
             },
         ),
-        st.sampled_from([(), ("messages",)]),
+        st.sampled_from([(), ("messages",), ("words", "notes")]),
     ),
     max_size=6,
 )
@@ -88,14 +97,48 @@ def test_updates_applied_together_are_updates_applied_in_turn(
     several: list[tuple[dict[str, Any], tuple[str, ...]]],
 ) -> None:
     schema = StateSchema(Talk)
-    start = {"messages": ["s"], "count": 0}
+    start = {"messages": ["s"], "words": ["s"], "notes": {"a": 0}, "count": 0}
+    before = copy.deepcopy((start, several))
     in_turn: Any = start
     for update, replaced in several:
         in_turn = schema.apply(in_turn, update, replaced)
-    given_lists = [list(update.get("messages", [])) for update, _ in several]
     assert schema.apply_all(start, several) == in_turn
-    assert start == {"messages": ["s"], "count": 0}
-    assert given_lists == [list(update.get("messages", [])) for update, _ in several]
+    assert (start, several) == before
+
+
+@pytest.mark.parametrize("reducer", [operator.add, merge_dict])
+def test_what_many_tasks_write_to_a_field_is_checked_a_fixed_number_of_times(
+    reducer: Callable[[Any, Any], Any],
+) -> None:
+    checked: list[Any] = []
+
+    def noted(value: Any) -> Any:
+        checked.append(value)
+        return value
+
+    class State(BaseState):
+        found: Annotated[Any, AfterValidator(noted), reducer] = None
+
+    schema, empty = StateSchema(State), [] if reducer is operator.add else {}
+    counts: list[int] = []
+    for tasks in (10, 100):
+        checked.clear()
+        each = [[str(at)] if empty == [] else {str(at): at} for at in range(tasks)]
+        state = schema.apply_all({"found": empty}, [({"found": one}, ()) for one in each])
+        assert len(state["found"]) == tasks
+        counts.append(len(checked))
+    assert counts == [2, 2]
+
+
+def test_what_many_tasks_write_has_to_fit_the_field_together() -> None:
+    class State(BaseState):
+        notes: Annotated[dict[str, int], Len(max_length=2), merge_dict] = {}  # noqa: RUF012 - as above
+
+    schema = StateSchema(State)
+    several = [({"notes": {key: 1}}, ()) for key in "abc"]
+    assert schema.apply_all({"notes": {}}, several[:2]) == {"notes": {"a": 1, "b": 1}}
+    with pytest.raises(StateUpdateError, match="'notes' does not fit after its reducer"):
+        schema.apply_all({"notes": {}}, several)
 
 
 def test_adding_what_is_no_list_is_refused_also_after_others() -> None:

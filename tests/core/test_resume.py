@@ -9,10 +9,22 @@ from typing import Any
 
 import pytest
 
-from nbgraph import END, START, Graph, InMemoryStateStore, Resume, interrupt, node
-from nbgraph.core.events import AnswersGiven
+from nbgraph import (
+    END,
+    START,
+    Graph,
+    InMemoryStateStore,
+    Interrupt,
+    Node,
+    Resume,
+    interrupt,
+    node,
+)
+from nbgraph.core.events import AnswerRefused, AnswersGiven, TaskInterrupted
+from nbgraph.core.position import fold
+from nbgraph.core.schema import StateSchema
 from nbgraph.errors import AlreadyAnsweredError, ResumeError, StaleAnswerError
-from tests.core.graphs import Trail, asker, chain, fan, history, stop, types
+from tests.core.graphs import Trail, asker, chain, fan, history, started, stop, types
 
 
 def test_resume_takes_a_value_or_answers_and_not_both() -> None:
@@ -216,7 +228,7 @@ def test_pending_questions_are_listed_by_the_graph_and_by_the_store() -> None:
     graph = fan(asker("a"), asker("b"), name="desk")
     graph.invoke({}, thread_id="t")
     pending = graph.sync.pending("t")
-    assert sorted(pending) == ["a:ok", "b:ok"]
+    assert list(pending) == ["a:ok", "b:ok"]
     assert graph.state_store is not None
     listed = asyncio.run(graph.state_store.pending())
     assert [(one.thread_id, one.branch_id, one.graph) for one in listed] == [
@@ -225,6 +237,56 @@ def test_pending_questions_are_listed_by_the_graph_and_by_the_store() -> None:
     assert {one.interrupt.key: one.interrupt for one in listed} == pending
     graph.invoke(None, thread_id="t", resume=Resume(answers={"a:ok": 1, "b:ok": 1}))
     assert asyncio.run(graph.state_store.pending()) == []
+
+
+def in_reverse(*names: str) -> list[Node]:
+    """Return nodes that ask `"one"` and, in the same run, `"two"`: the last one asks first."""
+    asked = {name: threading.Event() for name in (*names, "")}
+    asked[""].set()
+
+    def ask(name: str, later: str) -> Node:
+        async def run(state: Trail) -> dict[str, Any]:
+            assert await asyncio.to_thread(asked[later].wait, 10)
+            try:
+                async with asyncio.TaskGroup() as group:
+                    found = [group.create_task(put(id)) for id in ("one", "two")]
+            finally:
+                asked[name].set()
+            return {"log": [f"{name} {task.result()}" for task in found]}
+
+        return node(name=name)(run)
+
+    async def put(id: str) -> Any:
+        return interrupt(id=id)
+
+    return [ask(name, later) for name, later in zip(names, (*names[1:], ""), strict=True)]
+
+
+def test_questions_wait_in_the_order_of_tasks_and_calls_whoever_asked_first() -> None:
+    graph = fan(*in_reverse("a", "b", "c"))
+    keys = [f"{name}:{id}" for name in "abc" for id in ("one", "two")]
+    result = graph.invoke({}, thread_id="t")
+    assert list(result.interrupts) == keys
+    assert list(graph.sync.pending("t")) == keys
+    events = [event.task_id for event in history(graph) if isinstance(event, TaskInterrupted)]
+    assert events == ["c", "b", "a"]
+    some = Resume(answers={"b:one": 1, "c:two": 2}, partial=True)
+    assert list(graph.invoke(resume=some, thread_id="t").interrupts) == [
+        key for key in keys if key not in ("b:one", "c:two")
+    ]
+
+
+def test_a_question_whose_answer_did_not_count_waits_again_where_it_stood() -> None:
+    asks = [TaskInterrupted(task_id=name, node=name, interrupts=(put(name),)) for name in "ab"]
+    given = AnswersGiven(answers={"a:ok": 1}, asked={"a:ok": 1})
+    refused = AnswerRefused(key="a:ok", problems={"": "no"})
+    position = fold([started("a", "b"), *asks, given, refused], StateSchema(Trail))
+    assert list(position.pending) == ["a:ok", "b:ok"]
+    assert position.pending["a:ok"].problems == {"": "no"}
+
+
+def put(name: str) -> Interrupt:
+    return Interrupt(key=f"{name}:ok", id="ok", node=name, task_id=name)
 
 
 def test_a_run_that_ends_before_a_once_is_recorded_leaves_no_worker_waiting() -> None:

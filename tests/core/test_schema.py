@@ -303,9 +303,8 @@ def test_a_field_that_pydantic_cannot_read_is_named() -> None:
         model_config = ConfigDict(arbitrary_types_allowed=True)
         field: Strange | None = None
 
-    graph = Graph(Bad).flow(START >> node(name="n")(lambda state: None) >> END)
-    with pytest.raises(GraphConfigError, match=r"'field'.*cannot be kept"):
-        graph.invoke({"field": Strange()})
+    with pytest.raises(GraphConfigError, match=r"'field' of type Strange, which cannot be kept"):
+        Graph(Bad)
 
 
 def test_a_model_instance_as_input_sets_every_field() -> None:
@@ -359,7 +358,7 @@ def test_a_stored_update_is_the_delta_and_not_the_merged_value() -> None:
     for _ in range(20):
         before = len(graph.sync.history("t")) if sizes else 0
         graph.invoke({}, thread_id="t")
-        sizes.append(len(encode_events(graph.sync.history("t")[before:])))
+        sizes.append(len(encode_events(graph.sync.history("t")[before:]).body))
     assert max(sizes[1:]) - min(sizes[1:]) <= 30
 
 

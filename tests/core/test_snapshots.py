@@ -26,6 +26,7 @@ from nbgraph import (
     node,
     subgraph,
 )
+from nbgraph.core.blob import Packing
 from nbgraph.core.position import Position, fold
 from nbgraph.core.snapshots import _plain, fingerprint, position_of, snapshot_of
 from nbgraph.core.store import StateStore
@@ -296,7 +297,7 @@ def test_a_fingerprint_is_the_same_in_every_process_and_follows_the_types() -> N
 
 def test_a_snapshot_has_every_part_of_a_position() -> None:
     parts = {one.name for one in fields(Position)}
-    assert parts == {"sequence", "state", *_plain(Position())}
+    assert parts == {"sequence", "state", *_plain(Position(), Packing())}
 
 
 @pytest.fixture

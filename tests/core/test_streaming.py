@@ -15,11 +15,13 @@ from nbgraph import (
     START,
     Graph,
     InMemoryStateStore,
+    Node,
     NodeContext,
     Resume,
     Send,
     StreamEvent,
     node,
+    subgraph,
 )
 from nbgraph.core.events import RunStarted, TaskEmitted, TaskSpec
 from nbgraph.core.position import Position
@@ -108,9 +110,43 @@ def test_debug_shows_a_sent_payload_as_route_and_as_input() -> None:
     assert {"type": "node_input", "node": "work", "state": given} in data
 
 
-def test_tokens_are_what_a_node_says_of_that_kind() -> None:
+def speaker(name: str, *pieces: str) -> Node:
+    """Return a node that makes its answer piece by piece."""
+
+    def speak(state: Trail, ctx: NodeContext) -> dict[str, Any]:
+        ctx.emit("begins")
+        for piece in pieces:
+            ctx.emit_token(piece)
+        return {"log": ["".join(pieces)]}
+
+    return node(name=name)(speak)
+
+
+def test_tokens_are_the_pieces_a_node_emits_in_order() -> None:
+    assert streamed(chain(speaker("a", "It ", "works.")), "tokens") == [
+        StreamEvent("tokens", "It ", "a", None, None, 0, "a"),
+        StreamEvent("tokens", "works.", "a", None, None, 0, "a"),
+        final(["It works."], "main:4"),
+    ]
+
+
+def test_a_token_comes_while_its_node_runs() -> None:
+    seen = threading.Event()
+
+    @node
+    def speaks(state: Trail, ctx: NodeContext) -> dict[str, Any]:
+        ctx.emit_token("It ")
+        assert seen.wait(10)
+        return {"log": ["speaks"]}
+
+    for event in chain(speaks).stream({}, thread_id="t", stream_mode="tokens"):
+        seen.set()
+        assert event.mode in ("tokens", "final")
+
+
+def test_an_attempt_that_is_repeated_is_no_token() -> None:
     asked = StreamFilter(
-        frozenset(("tokens",)),
+        frozenset(("tokens", "custom")),
         StateSchema(Trail),
         thread_id="t",
         run_id="r",
@@ -119,8 +155,32 @@ def test_tokens_are_what_a_node_says_of_that_kind() -> None:
     )
     said = [TaskEmitted("a", "a", kind, kind, 0.0) for kind in ("custom", "token", "attempt")]
     assert [event for each in said for event in asked.of(each)] == [
-        StreamEvent("tokens", "token", "a", "r", None, 0, "a")
+        StreamEvent("custom", "custom", "a", "r", None, 0, "a"),
+        StreamEvent("tokens", "token", "a", "r", None, 0, "a"),
     ]
+
+
+def test_what_a_node_in_a_sub_graph_says_comes_with_its_path() -> None:
+    inner = chain(speaker("say", "yes"), state_store=None)
+    deep = subgraph("deep", inner, share=["log"])
+    outer = subgraph("outer", chain(deep, state_store=None), share=["log"])
+    assert streamed(chain(stop("a"), outer), ["custom", "tokens"]) == [
+        StreamEvent("custom", "begins", "outer/deep/say", None, None, 1, "outer/deep/say"),
+        StreamEvent("tokens", "yes", "outer/deep/say", None, None, 1, "outer/deep/say"),
+        final(["a", "yes"], "main:6"),
+    ]
+
+
+def test_a_node_in_a_sub_graph_finds_the_modes_that_were_asked_for() -> None:
+    found: list[frozenset[str]] = []
+
+    @node
+    def look(state: Trail, ctx: NodeContext) -> None:
+        found.append(ctx.stream_modes)
+
+    sub = subgraph("sub", chain(look, state_store=None), share=["log"])
+    streamed(chain(sub), ["tokens"])
+    assert found == [frozenset({"tokens"})]
 
 
 def test_a_pause_ends_with_an_interrupt_event() -> None:

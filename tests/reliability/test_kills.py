@@ -2,96 +2,62 @@
 
 from __future__ import annotations
 
-import asyncio
+import os
 import random
-from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
+import signal
 from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
 
-from nbgraph import SQLiteStateStore
-from nbgraph.core.events import TaskFinished
-from tests.reliability.processes import count, process, report, told
-from tests.reliability.program import Variant, effects, run_to_the_end, walk
+from tests.reliability.processes import (
+    NIGHTLY,
+    count,
+    forked,
+    in_memory,
+    on_both_cores,
+    report,
+    told,
+)
+from tests.reliability.runs import (
+    calls_of,
+    calm_log,
+    dying_at,
+    dying_at_statement,
+    run_to_the_end,
+    wrong_after,
+)
+from tests.reliability.walks import STEPS, VARIANTS, Variant
 
 SEED = 20_251
-VARIANTS: tuple[Variant, ...] = ("line", "fan-out", "interrupt", "once")
+SHORT = 10
 
 
-def expected_log(variant: Variant, folder: Path) -> list[str]:
-    """Return the state of a run that nobody disturbs."""
-    path = folder / "calm.db"
-    with process(run_to_the_end, path, folder / "calm", variant) as (_, told_here):
-        assert told(told_here)[-1] == "end"
-    return final_log(path, variant)
-
-
-def final_log(path: Path, variant: Variant) -> list[str]:
-    async def look() -> list[str]:
-        store = SQLiteStateStore(path)
+def heard(said: Connection, lines: int) -> list[str]:
+    """Return the first lines a process tells, as many as are wanted or there are."""
+    found: list[str] = []
+    while len(found) < lines:
         try:
-            assert await store.verify() == []
-            graph = walk(variant, store, path)
-            assert (await graph.position("t")).status == "completed"
-            return (await graph.load("t"))["log"]
-        finally:
-            await store.aclose()
-
-    return asyncio.run(look())
-
-
-def recorded(path: Path) -> tuple[list[str], Counter[str]]:
-    """Return the events in a store, and the tasks that are finished there."""
-
-    async def look() -> tuple[list[str], Counter[str]]:
-        store = SQLiteStateStore(path)
-        try:
-            if not await store.threads():
-                return [], Counter()
-            events = await store.events("t")
-            done = Counter(one.task_id for one in events if isinstance(one, TaskFinished))
-            return [f"{one.id} {one.type}" for one in events], done
-        finally:
-            await store.aclose()
-
-    return asyncio.run(look()) if path.exists() and path.stat().st_size else ([], Counter())
-
-
-def wrong_after_kill(
-    folder: Path, variant: Variant, expected: list[str], acknowledged: list[str]
-) -> str:
-    """Go on after a kill to the end, and return what is wrong then."""
-    path, outside = folder / "t.db", folder / "effects"
-    events, done = recorded(path)
-    before = Counter(effects(outside))
-    lost = [line for line in acknowledged if line not in events and line != "end"]
-    if lost:
-        return f"lost {lost}"
-    with process(run_to_the_end, path, outside, variant) as (_, told_here):
-        lines = told(told_here)
-    if lines[-1:] != ["end"]:
-        return f"did not end: {lines[-3:]}"
-    if (log := final_log(path, variant)) != expected:
-        return f"state {log}"
-    after = Counter(effects(outside))
-    again = [one for one in done if after[one] != before[one] and variant != "interrupt"]
-    if again:
-        return f"finished tasks ran again: {again}"
-    most = 3 if variant == "interrupt" else 2  # a node that asks runs once more when answered
-    repeated = {one: times for one, times in after.items() if times > most}
-    return f"ran too often: {repeated}" if repeated else ""
-
-
-def kill_after(connection: Connection, acknowledgements: int) -> list[str]:
-    lines: list[str] = []
-    while len(lines) < acknowledgements:
-        try:
-            lines.append(connection.recv())
-        except EOFError:
+            found.append(said.recv())
+        except (EOFError, ConnectionResetError):
             break
-    return lines
+    return found
+
+
+def killed(number: int, variant: Variant, expected: list[str]) -> str:
+    """Kill a run at a random moment; return what is wrong then."""
+    chance = random.Random(f"{SEED} {variant} {number}")
+    moment, spin = chance.randrange(62), chance.randrange(20_000)
+    with in_memory() as folder:
+        path, outside = folder / "t.db", folder / "effects"
+        with forked(run_to_the_end, path, outside, variant, STEPS, None) as (child, said):
+            lines = heard(said, moment)
+            for _ in range(spin):
+                pass  # a moment between two events
+            os.kill(child, signal.SIGKILL)
+            lines += told(said)
+        wrong = wrong_after(path, outside, variant, expected, lines)
+    return f"run {number}, after {moment}: {wrong}" if wrong else ""
 
 
 @pytest.mark.timeout(3600)
@@ -99,49 +65,50 @@ def kill_after(connection: Connection, acknowledgements: int) -> list[str]:
 def test_what_was_told_as_recorded_survives_a_kill_at_any_moment(
     tmp_path: Path, variant: Variant
 ) -> None:
-    runs, chance = count(40, 400), random.Random(SEED)
-    expected = expected_log(variant, tmp_path)
-    moments = [chance.randrange(62) for _ in range(runs)]
+    expected = calm_log(variant, tmp_path / "calm.db")
+    outcomes = on_both_cores(killed, range(count(67, 400)), variant, expected)
+    report(f"kill -9, {variant}", outcomes, SEED)
 
-    def one(number: int) -> str:
-        folder = tmp_path / str(number)
-        folder.mkdir()
+
+def killed_at(moment: int, variant: Variant, expected: list[str], *, each: bool) -> str | None:
+    """Kill a short run at a call of the store, or at each statement; None if it ended before."""
+    prepare = dying_at_statement(moment) if each else dying_at(moment)
+    with in_memory() as folder:
         path, outside = folder / "t.db", folder / "effects"
-        with process(run_to_the_end, path, outside, variant) as (made, told_here):
-            lines = kill_after(told_here, moments[number])
-            made.kill()
-            lines += told(told_here)
-        problem = wrong_after_kill(folder, variant, expected, lines)
-        return f"run {number}, after {moments[number]}: {problem}" if problem else ""
+        with forked(run_to_the_end, path, outside, variant, SHORT, prepare) as (_, said):
+            lines = told(said)
+        if lines[-1:] == ["end"]:
+            return None
+        wrong = wrong_after(path, outside, variant, expected, lines, SHORT)
+    return f"moment {moment}: {wrong}" if wrong else ""
 
-    with ThreadPoolExecutor(2) as pool:
-        failed = list(filter(None, pool.map(one, range(runs))))
-    report(f"kill -9, {variant}", runs, failed, SEED)
+
+def killed_at_call(moment: int, variant: Variant, expected: list[str]) -> str | None:
+    return killed_at(moment, variant, expected, each=False)
+
+
+def killed_at_statement(moment: int, variant: Variant, expected: list[str]) -> str | None:
+    return killed_at(moment, variant, expected, each=True)
 
 
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_a_kill_before_or_after_any_transaction_loses_nothing(
+def test_a_kill_before_or_after_any_call_of_the_store_loses_nothing(
     tmp_path: Path, variant: Variant
 ) -> None:
-    expected = expected_log(variant, tmp_path)
-    step = count(5, 1)
+    expected = calm_log(variant, tmp_path / "calm.db", SHORT)
+    calls, _ = calls_of(variant, tmp_path / "counted.db", SHORT)
+    outcomes = on_both_cores(killed_at_call, range(2 * calls), variant, expected)
+    assert sum(outcome is not None for outcome in outcomes) > SHORT
+    report(f"kill at a store call, {variant}", outcomes, 0)
 
-    def one(moment: int) -> str | None:
-        folder = tmp_path / str(moment)
-        folder.mkdir()
-        path, outside = folder / "t.db", folder / "effects"
-        with process(run_to_the_end, path, outside, variant, moment, place=3) as (_, told_here):
-            lines = told(told_here)
-        if lines[-1:] == ["end"]:
-            return None
-        problem = wrong_after_kill(folder, variant, expected, lines)
-        return f"moment {moment}: {problem}" if problem else ""
 
-    outcomes: list[str] = []
-    with ThreadPoolExecutor(2) as pool:
-        for outcome in pool.map(one, range(0, 2 * 60, step)):
-            if outcome is not None:
-                outcomes.append(outcome)
-    assert len(outcomes) >= 2 * 10 // step
-    report(f"kill at a transaction, {variant}", len(outcomes), list(filter(None, outcomes)), 0)
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("variant", VARIANTS if NIGHTLY else ("sub-graph", "effect"))
+def test_a_kill_at_any_statement_loses_nothing(tmp_path: Path, variant: Variant) -> None:
+    expected = calm_log(variant, tmp_path / "calm.db", SHORT)
+    _, statements = calls_of(variant, tmp_path / "counted.db", SHORT)
+    moments = range(0, statements, count(7, 1))
+    outcomes = on_both_cores(killed_at_statement, moments, variant, expected)
+    assert sum(outcome is not None for outcome in outcomes) > SHORT
+    report(f"kill at a statement, {variant}", outcomes, 0)

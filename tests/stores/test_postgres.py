@@ -163,5 +163,64 @@ def test_a_store_of_a_later_nbgraph_is_refused(schema: str) -> None:
     with psycopg.connect(URL, autocommit=True) as connection:
         connection.execute("SELECT set_config('search_path', quote_ident(%s), false)", (schema,))
         connection.execute("UPDATE store SET version = 99")
-    with pytest.raises(StateStoreError, match=r"has schema 99, .* reads schema 2; update nbgraph"):
+    with pytest.raises(
+        StateStoreError, match=r"has schema 99, .* reads schemas up to 3; update nbgraph"
+    ):
         PostgresStateStore(URL, schema=schema)
+
+
+def at_schema(schema: str, version: int | None = None) -> int:
+    """Set, if one is given, and return the version that a store's tables say they have."""
+    import psycopg
+
+    with psycopg.connect(URL, autocommit=True) as connection:
+        connection.execute("SELECT set_config('search_path', quote_ident(%s), false)", (schema,))
+        if version is not None:
+            connection.execute("UPDATE store SET version = %s", (version,))
+        (found,) = connection.execute("SELECT version FROM store").fetchone() or (0,)
+    return found
+
+
+async def shown(schema: str) -> object:
+    store = PostgresStateStore(URL, schema=schema)
+    try:
+        return await seen(store)
+    finally:
+        await store.aclose()
+
+
+def test_an_earlier_store_is_brought_up_to_date_by_the_first_that_opens_it(schema: str) -> None:
+    store = PostgresStateStore(URL, schema=schema)
+    asyncio.run(append(store, notes(3), question("t:0", asked=3)))
+    expected = asyncio.run(seen(store))
+    store.close()
+    assert at_schema(schema, 2) == 2
+    with ThreadPoolExecutor(4) as pool:
+        found = pool.map(lambda _: asyncio.run(shown(schema)), range(4))
+        assert list(found) == [expected] * 4
+    assert at_schema(schema) == 3
+
+
+def test_a_migration_that_fails_leaves_the_store_as_it_was(
+    schema: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = PostgresStateStore(URL, schema=schema)
+    asyncio.run(append(store, notes(3), question("t:0", asked=3)))
+    expected = asyncio.run(seen(store))
+    store.close()
+    at_schema(schema, 2)
+    with monkeypatch.context() as patch:
+        steps = ("DELETE FROM commits", "ALTER TABLE branches DROP COLUMN head", "SELECT 1 / 0")
+        patch.setattr("nbgraph.stores._postgres_server.MIGRATIONS", {2: steps})
+        with pytest.raises(StateStoreError, match="division by zero"):
+            PostgresStateStore(URL, schema=schema)
+    assert at_schema(schema) == 2
+    assert asyncio.run(shown(schema)) == expected
+
+
+def test_a_store_from_before_all_that_can_be_brought_up_to_date_is_refused(schema: str) -> None:
+    PostgresStateStore(URL, schema=schema).close()
+    at_schema(schema, 1)
+    with pytest.raises(StateStoreError, match=r"has schema 1, .* from 2 on"):
+        PostgresStateStore(URL, schema=schema)
+    assert at_schema(schema) == 1

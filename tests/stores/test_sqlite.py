@@ -6,7 +6,7 @@ import ast
 import asyncio
 import sqlite3
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,8 +16,14 @@ from hypothesis import strategies as st
 
 import nbgraph.stores
 from nbgraph.core.events import SuperstepFinished, TaskFinished, TaskSpec
-from nbgraph.core.store import BranchSummary, StateStore
-from nbgraph.errors import ConcurrentRunError, StateStoreError, StoreBusyError
+from nbgraph.core.store import BranchSummary, Claim, StateStore
+from nbgraph.errors import (
+    ClaimLostError,
+    ConcurrentRunError,
+    StateStoreError,
+    StoreBusyError,
+    UnknownThreadError,
+)
 from nbgraph.stores import InMemoryStateStore, SQLiteStateStore
 from nbgraph.testing._store_log import append, fork_at, notes, question, refused, seen, summary
 from nbgraph.testing.stores import StoreConformance
@@ -241,6 +247,84 @@ def test_what_one_turn_of_the_loop_appends_is_one_transaction(path: Path) -> Non
     asyncio.run(scenario())
     assert transactions(path) == before + 3
     store.close()
+
+
+@contextmanager
+def statements(store: SQLiteStateStore) -> Iterator[list[str]]:
+    """Note the first word of each statement the store runs."""
+    connection = store._file._cursor.connection
+    found: list[str] = []
+    connection.set_trace_callback(lambda text: found.append(text.split()[0]))
+    yield found
+    connection.set_trace_callback(None)
+
+
+def test_who_goes_on_with_a_branch_does_not_read_it_first(path: Path) -> None:
+    async def scenario() -> list[str]:
+        await append(store, superstep(0))
+        with statements(store) as found:
+            await append(store, superstep(2))
+        return found
+
+    store = SQLiteStateStore(path)
+    assert asyncio.run(scenario()) == ["BEGIN", "UPDATE", "INSERT", "COMMIT"]
+    assert asyncio.run(store.verify()) == []
+    store.close()
+
+
+def test_a_branch_that_somebody_else_wrote_to_is_read_again(path: Path) -> None:
+    async def scenario() -> None:
+        await append(store, superstep(0))
+        await append(other, superstep(2))
+        with pytest.raises(ConcurrentRunError):
+            await append(store, superstep(2))
+        await append(store, superstep(4))
+        assert [event.sequence for event in await other.events("t")] == [1, 2, 3, 4, 5, 6]
+
+    store, other = SQLiteStateStore(path), SQLiteStateStore(path)
+    asyncio.run(scenario())
+    assert asyncio.run(store.verify()) == []
+    store.close()
+    other.close()
+
+
+def test_a_thread_that_was_made_anew_is_not_taken_for_the_one_that_was_known(path: Path) -> None:
+    async def scenario() -> None:
+        await append(store, superstep(0))
+        await other.delete("t")
+        with pytest.raises(UnknownThreadError):
+            await append(store, superstep(2))
+        await append(store, superstep(0))
+        await other.delete("t")
+        await append(other, notes(2, after=0))
+        await append(store, superstep(2))
+        kinds = [event.type for event in await other.events("t")]
+        assert kinds[2:] == ["task_finished", "superstep_finished"]
+
+    store, other = SQLiteStateStore(path), SQLiteStateStore(path)
+    asyncio.run(scenario())
+    assert asyncio.run(store.verify()) == []
+    store.close()
+    other.close()
+
+
+def test_a_take_over_is_noticed_by_who_knew_the_branch(path: Path) -> None:
+    async def scenario() -> None:
+        claim = Claim("mine", await claimed(0, Claim("mine")))
+        await claimed(2, claim)
+        await other.claim("t", owner="theirs")
+        with pytest.raises(ClaimLostError):
+            await claimed(4, claim)
+        assert len(await other.events("t")) == 4
+
+    def claimed(after: int, claim: Claim) -> Awaitable[int]:
+        events, described = superstep(after), summary(after)
+        return store.append("t", "main", events, expected=after, summary=described, claim=claim)
+
+    store, other = SQLiteStateStore(path), SQLiteStateStore(path)
+    asyncio.run(scenario())
+    store.close()
+    other.close()
 
 
 def test_a_long_log_stays_small_and_grows_evenly(path: Path) -> None:

@@ -16,7 +16,7 @@ import pytest
 
 from nbgraph.errors import StateStoreError
 from nbgraph.stores import SQLiteStateStore
-from nbgraph.testing._store_log import append, notes
+from nbgraph.testing._store_log import append, notes, refused
 
 
 @pytest.fixture
@@ -30,6 +30,7 @@ def test_a_store_is_readable_by_its_owner_only_and_its_folder_is_made(path: Path
     asyncio.run(append(store, notes(1)))
     modes = {one.name: stat.S_IMODE(one.stat().st_mode) for one in path.parent.iterdir()}
     assert modes == dict.fromkeys(("threads.db", "threads.db-shm", "threads.db-wal"), 0o600)
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
     store.close()
 
 
@@ -97,7 +98,7 @@ def test_a_store_of_a_later_nbgraph_is_refused_and_not_touched(path: Path) -> No
     connection.close()
     before = path.read_bytes()
     with pytest.raises(
-        StateStoreError, match=r"has schema 99, .* reads schemas up to 2; update nbgraph"
+        StateStoreError, match=r"has schema 99, .* reads schemas up to 3; update nbgraph"
     ):
         SQLiteStateStore(path)
     assert path.read_bytes() == before
@@ -134,6 +135,75 @@ def test_a_file_that_cannot_be_written_to_is_an_error() -> None:
         path.chmod(0o444)
         with ordinary_user(), pytest.raises(StateStoreError, match="cannot be opened: Permission"):
             SQLiteStateStore(path)
+
+
+def test_a_folder_that_takes_no_log_is_an_error_and_the_file_stays_as_it_was() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "threads.db"
+        store = SQLiteStateStore(path)
+        asyncio.run(append(store, notes(2)))
+        store.close()
+        before = path.read_bytes()
+        path.chmod(0o666)
+        Path(folder).chmod(0o555)
+        with ordinary_user(), pytest.raises(StateStoreError, match="cannot be used"):
+            SQLiteStateStore(path)
+        Path(folder).chmod(0o755)
+        assert path.read_bytes() == before
+
+
+def test_a_store_that_becomes_read_only_refuses_writes_and_is_read_on(path: Path) -> None:
+    async def scenario() -> None:
+        store = SQLiteStateStore(path)
+        await append(store, notes(2))
+        store._file._cursor.execute("PRAGMA query_only = ON")
+        await refused(append(store, notes(1, after=2)), StateStoreError)
+        await refused(store.delete("t"), StateStoreError)
+        assert list(await store.events("t")) == notes(2)
+        store._file._cursor.execute("PRAGMA query_only = OFF")
+        await append(store, notes(1, after=2))
+        assert list(await store.events("t")) == notes(3)
+        await store.aclose()
+
+    asyncio.run(scenario())
+
+
+class SeemsToLog(sqlite3.Cursor):
+    """A file system that takes a write-ahead log and breaks at the first write to it."""
+
+    broken = 0
+
+    def execute(self, sql: str, *values: object) -> sqlite3.Cursor:
+        if sql.startswith("PRAGMA user_version ="):
+            type(self).broken += 1
+            error = sqlite3.OperationalError("disk I/O error")
+            error.sqlite_errorcode = sqlite3.SQLITE_IOERR_SHMMAP
+            raise error
+        return super().execute(sql, *values)
+
+
+def test_a_log_that_only_seems_to_work_is_not_used(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Connection(sqlite3.Connection):
+        def cursor(self) -> SeemsToLog:
+            return super().cursor(SeemsToLog)
+
+    SQLiteStateStore(path).close()
+    with sqlite3.connect(path) as plain:
+        plain.execute("PRAGMA journal_mode = DELETE")
+    plain.close()
+    connect = sqlite3.connect
+    monkeypatch.setattr(
+        "nbgraph.stores._sqlite_open.sqlite3.connect",
+        lambda path, **options: connect(path, factory=Connection, **options),
+    )
+    made = SQLiteStateStore(path)
+    assert SeemsToLog.broken == 1
+    asyncio.run(append(made, notes(2)))
+    assert not path.with_name("threads.db-wal").exists()
+    assert list(asyncio.run(made.events("t"))) == notes(2)
+    made.close()
 
 
 def test_a_path_through_a_file_and_a_folder_as_the_file_are_errors(tmp_path: Path) -> None:

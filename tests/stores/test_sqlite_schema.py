@@ -7,11 +7,14 @@ import gzip
 import sqlite3
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from nbgraph.core.blob import Blob, Packed
 from nbgraph.core.codec import decode_events
+from nbgraph.core.events import OnceRecorded
 from nbgraph.core.store import StateStore
 from nbgraph.errors import DamagedStoreError
 from nbgraph.stores import InMemoryStateStore, SQLiteStateStore
@@ -52,7 +55,8 @@ async def _of_schema_1() -> list[object]:
         connection.deserialize(gzip.decompress(path.read_bytes()))
         body = connection.execute("SELECT body FROM commits WHERE count = 17").fetchone()[0]
     connection.close()
-    return decode_events(body, branch_id="main", first=1, where="schema 1")
+    packed = Packed(body if isinstance(body, bytes) else body.encode())
+    return decode_events(packed, branch_id="main", first=1, where="schema 1")
 
 
 async def shown(path: Path) -> dict[str, object]:
@@ -120,6 +124,40 @@ def test_a_damaged_old_file_is_refused_and_stays_as_it_was(path: Path, change: s
     with sqlite3.connect(path) as connection:
         assert connection.execute("PRAGMA user_version").fetchone() == (1,)
     connection.close()
+
+
+SCHEMA_2 = gzip.decompress((Path(__file__).parent / "data" / "schema_2.db.gz").read_bytes())
+
+
+async def what_schema_2_holds(store: StateStore) -> dict[str, object]:
+    await append(store, notes(3), question("t:0", asked=3))
+    await append(store, notes(3, after=3), question("t:0", asked=3))
+    events = notes(2, after=5, branch_id="b")
+    await store.fork(fork_at(5, "b"), events, summary=summary(2, question("t:1", asked=6)))
+    value = ["large " * 20_000]
+    large = OnceRecorded(sequence=7, task_id="t", key="k", value=value, created_at=7.0)
+    await append(store, [large])
+    under = replace(summary(), root="t")
+    await store.append("t:a:1", "main", notes(2), expected=0, summary=under)
+    return await seen(store)
+
+
+def test_a_file_of_schema_2_is_read_and_written_and_a_copy_is_kept(path: Path) -> None:
+    path.write_bytes(SCHEMA_2)
+    expected = asyncio.run(what_schema_2_holds(InMemoryStateStore()))
+    assert asyncio.run(shown(path)) == expected
+    copy = path.with_name("threads.db.schema-2")
+    for file, version in ((copy, 2), (path, 3)):
+        with sqlite3.connect(file) as connection:
+            assert connection.execute("PRAGMA user_version").fetchone() == (version,)
+        connection.close()
+    store = SQLiteStateStore(path)
+    blob = Blob(kind="bytes", content=b"\xff", summary="1 byte")
+    note = OnceRecorded(sequence=8, task_id="t", key="k", value=blob, created_at=8.0)
+    asyncio.run(append(store, [note]))
+    assert list(asyncio.run(store.events("t", after=7))) == [note]
+    assert asyncio.run(store.verify()) == []
+    store.close()
 
 
 MOUNTS = """\

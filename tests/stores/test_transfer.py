@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from nbgraph.core.events import OnceRecorded
-from nbgraph.errors import DamagedStoreError, StateStoreError, UnknownThreadError
-from nbgraph.stores import PostgresStateStore, SQLiteStateStore
+from nbgraph.core.store import StateStore
+from nbgraph.errors import StateStoreError, UnknownThreadError
+from nbgraph.stores import InMemoryStateStore, PostgresStateStore, SQLiteStateStore
 from nbgraph.stores._sql_store import SqlStateStore
 from nbgraph.testing._store_log import append, fork_at, notes, question, refused, seen, summary
 
@@ -20,7 +21,7 @@ from .postgres import URL, fresh_schema
 LARGE = "large \U0001f9ea " * 10_000
 
 
-async def fill(store: SqlStateStore) -> None:
+async def fill(store: StateStore) -> None:
     for after in range(0, 9, 3):
         await append(store, notes(3, after=after), question("t:0", asked=3))
     events = notes(2, after=4, branch_id="b")
@@ -46,7 +47,7 @@ def other(tmp_path: Path) -> Iterator[SQLiteStateStore]:
     made.close()
 
 
-async def moved(store: SqlStateStore, other: SqlStateStore) -> None:
+async def moved(store: StateStore, other: StateStore) -> None:
     lines = await store.export_thread("t")
     assert await other.import_thread(lines) == "t"
     assert await seen(other) == await seen(store)
@@ -60,6 +61,16 @@ def test_a_thread_comes_out_of_another_store_as_it_went_in(
     asyncio.run(moved(store, other))
 
 
+def test_a_thread_moves_from_memory_to_a_file_and_back(other: SQLiteStateStore) -> None:
+    async def scenario() -> None:
+        here = InMemoryStateStore()
+        await fill(here)
+        await moved(here, other)
+        await moved(other, InMemoryStateStore())
+
+    asyncio.run(scenario())
+
+
 @pytest.mark.skipif(not URL, reason="NBGRAPH_TEST_PG names no PostgreSQL server")
 def test_a_thread_moves_from_a_file_to_a_server_and_its_hashes_stay(
     store: SQLiteStateStore,
@@ -68,49 +79,6 @@ def test_a_thread_moves_from_a_file_to_a_server_and_its_hashes_stay(
         server = PostgresStateStore(URL, schema=schema)
         asyncio.run(moved(store, server))
         server.close()
-
-
-def test_an_imported_thread_goes_on(store: SQLiteStateStore, other: SQLiteStateStore) -> None:
-    async def scenario() -> None:
-        await other.import_thread(await store.export_thread("t"))
-        await append(other, notes(1, after=10))
-        await append(other, notes(1, after=6, branch_id="c"), branch_id="c")
-        assert await other.verify() == []
-
-    asyncio.run(scenario())
-
-
-def test_a_changed_line_keeps_nothing(store: SQLiteStateStore, other: SQLiteStateStore) -> None:
-    async def scenario() -> None:
-        lines = list(await store.export_thread("t"))
-        for number in range(len(lines)):
-            without = [line for at, line in enumerate(lines) if at != number]
-            await refused(other.import_thread(without), StateStoreError)
-            assert list(await other.threads()) == []
-        changed = [line.replace("once_recorded", "once_recorder") for line in lines]
-        await refused(other.import_thread(changed), DamagedStoreError)
-        assert list(await other.threads()) == []
-
-    asyncio.run(scenario())
-
-
-@pytest.mark.parametrize(
-    "lines", [[], ["{}"], ["[1]"], ["{"], ['{"nbgraph": "thread", "format": 99}'], ["null"]]
-)
-def test_lines_that_are_no_export_are_refused(other: SQLiteStateStore, lines: list[str]) -> None:
-    asyncio.run(refused(other.import_thread(lines), StateStoreError))
-
-
-def test_a_thread_that_is_there_is_not_imported_over(store: SQLiteStateStore) -> None:
-    async def scenario() -> None:
-        before = await seen(store)
-        lines = await store.export_thread("t")
-        error = await refused(store.import_thread(lines), StateStoreError)
-        assert "is in the store already" in str(error)
-        assert await seen(store) == before
-        await refused(store.export_thread("nobody"), UnknownThreadError)
-
-    asyncio.run(scenario())
 
 
 def test_pruning_changes_nothing_that_is_seen_and_gives_space_back(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from nbgraph import cli
-from nbgraph.core.events import OnceRecorded
+from nbgraph.core.blob import Blob
+from nbgraph.core.events import ChildPlace, OnceRecorded, TaskInterrupted
 from nbgraph.core.store import Damage
 from nbgraph.stores import SQLiteStateStore
 from nbgraph.stores._sql_rows import place_of
@@ -26,6 +28,13 @@ async def fill(store: SQLiteStateStore) -> None:
     large = OnceRecorded(sequence=1, task_id="t", key="k", value={"deep": [LARGE]})
     await append(store, [large], thread_id="large")
     await append(store, [large.model_copy(update={"sequence": 2})], thread_id="large")
+    blob = Blob(kind="bytes", content=b"\xff" * 9, summary="9 bytes")
+    value = OnceRecorded(sequence=3, task_id="t", key="k", value=[blob])
+    await append(store, [value], thread_id="large")
+    place = ChildPlace(thread_id="t:a:1", branch_id="main", sequence=2, parent_branch_id="main")
+    held = TaskInterrupted(sequence=61, task_id="a", node="a", interrupts=(), child=place)
+    await append(store, [held], question("t:0", asked=3))
+    await store.append("t:a:1", "main", notes(2), expected=0, summary=replace(summary(), root="t"))
 
 
 @pytest.fixture
@@ -56,10 +65,10 @@ def test_a_sound_store_has_no_damage(path: Path) -> None:
 
 def test_a_large_value_is_stored_once_and_comes_back(path: Path) -> None:
     with sqlite3.connect(path) as connection:
-        assert connection.execute("SELECT count(*) FROM blobs").fetchone() == (1,)
+        assert connection.execute("SELECT count(*) FROM blobs").fetchone() == (2,)
     connection.close()
     store = SQLiteStateStore(path)
-    found = asyncio.run(store.events("large"))
+    found = asyncio.run(store.events("large", upto=2))
     assert [event.value for event in found] == [{"deep": [LARGE]}] * 2
     asyncio.run(store.delete("large"))
     store.close()
@@ -70,6 +79,7 @@ def test_a_large_value_is_stored_once_and_comes_back(path: Path) -> None:
 
 
 WRITTEN = "it is not what was written"
+LARGE_VALUE = "a large value of it is missing, or is not what was written"
 
 
 @pytest.mark.parametrize(
@@ -88,7 +98,7 @@ WRITTEN = "it is not what was written"
         ),
         (
             f"DELETE FROM commits WHERE place = {place_of(1, 58)}",
-            [Damage("t", "main", 58, "the log does not end there")],
+            [Damage("t", "main", 58, "it is missing")],
         ),
         (
             "UPDATE branches SET step = 9 WHERE name = 'b'",
@@ -99,7 +109,73 @@ WRITTEN = "it is not what was written"
             [Damage("t", "b", 32, "1 questions wait, 0 are there")],
         ),
         (
-            "UPDATE blobs SET body = x'41'",
+            f"DELETE FROM commits WHERE place = {place_of(1, 61)}",
+            [Damage("t", "main", 61, "the log does not end there")],
+        ),
+        (
+            "UPDATE questions SET created_at = 5 WHERE branch = 1",
+            [Damage("t", "main", 3, "the question 't:0' is not what was written")],
+        ),
+        (
+            "UPDATE questions SET body = replace(body, 't:0', 't:9') WHERE branch = 1",
+            [Damage("t", "main", 3, "the question 't:0' is not what was written")],
+        ),
+        (
+            "UPDATE questions SET branch = 77 WHERE branch = 2",
+            [
+                Damage("t", "b", 32, "1 questions wait, 0 are there"),
+                Damage("", "", 0, "there are questions of a branch that is missing"),
+            ],
+        ),
+        (
+            "DELETE FROM blobs WHERE length(body) = 9",
+            [Damage("large", "main", 3, LARGE_VALUE)],
+        ),
+        (
+            "UPDATE blobs SET body = x'ffffffffffffffff00' WHERE length(body) = 9",
+            [Damage("large", "main", 3, LARGE_VALUE)],
+        ),
+        (
+            "DELETE FROM blob_uses WHERE hash IN (SELECT hash FROM blobs WHERE length(body) = 9)",
+            [Damage("large", "main", 3, "a large value of it counts as not needed")],
+        ),
+        (
+            "DELETE FROM children",
+            [
+                Damage(
+                    "t",
+                    "main",
+                    61,
+                    "the thread of its sub-graph, 't:a:1', does not belong to 't'",
+                )
+            ],
+        ),
+        (
+            "UPDATE children SET thread = 'nobody'",
+            [
+                Damage(
+                    "t",
+                    "main",
+                    61,
+                    "the thread of its sub-graph, 't:a:1', does not belong to 't'",
+                ),
+                Damage("nobody", "main", 0, "the thread of a sub-graph is missing"),
+            ],
+        ),
+        (
+            "UPDATE children SET root = 'nobody'",
+            [
+                Damage(
+                    "t",
+                    "main",
+                    61,
+                    "the thread of its sub-graph, 't:a:1', does not belong to 't'",
+                ),
+                Damage("t:a:1", "main", 0, "it belongs to 'nobody', which is no thread to list"),
+            ],
+        ),
+        (
+            "UPDATE blobs SET body = x'41' WHERE length(body) > 9",
             [
                 Damage(
                     "large",
@@ -111,7 +187,10 @@ WRITTEN = "it is not what was written"
         ),
         (
             "DELETE FROM branches WHERE name = 'b'",
-            [Damage("", "", 0, "there are events of a branch that is missing")],
+            [
+                Damage("", "", 0, "there are events of a branch that is missing"),
+                Damage("", "", 0, "there are questions of a branch that is missing"),
+            ],
         ),
     ],
 )

@@ -60,12 +60,12 @@ function listen(root) {
 
 // Text fields keep their keys to themselves, so these two are heard on the way down.
 function onKeyFirst(event) {
-  const form = event.target.closest(".nbgraph-form, .nbgraph-card");
+  const form = event.target.closest(".nbgraph-form, .nbgraph-card, .nbgraph-calls");
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
-    const submit = submitOf(form);
+    const submit = submitOf(form, event.target);
+    if (form) event.stopPropagation();
     if (!submit) return;
     event.preventDefault();
-    event.stopPropagation();
     event.target.dispatchEvent(new Event("change", { bubbles: true }));
     submit.click();
   } else if (event.key === "Escape" && form && event.target.matches(TEXT)) {
@@ -75,7 +75,15 @@ function onKeyFirst(event) {
   }
 }
 
-function submitOf(form) {
+// Control+Enter on the reason denies; else it sends what is decided, or approves a single call.
+function submitOf(form, element) {
+  const card = element.closest(".nbgraph-card");
+  if (card && element.closest(".nbgraph-reason")) return card.querySelector(".nbgraph-deny");
+  if (card && element.closest(".nbgraph-answer")) return card.querySelector(".nbgraph-respond");
+  const calls = element.closest(".nbgraph-calls");
+  const send = calls?.querySelector(".nbgraph-foot .nbgraph-submit");
+  if (send) return send;
+  if (card && !card.classList.contains("nbgraph-destructive")) return card.querySelector(".nbgraph-approve");
   for (let at = form; at; at = at.parentElement?.closest(".nbgraph-form, .nbgraph-card")) {
     const button = at.querySelector(".nbgraph-submit");
     if (button) return button;
@@ -88,10 +96,16 @@ function onKeyLast(event, root) {
   if ((event.ctrlKey || event.metaKey || event.altKey) && event.key !== "Enter") return;
   event.stopPropagation();
   if (event.target.matches(TEXT) || event.repeat) return;
-  const card = event.target.closest(".nbgraph-card");
+  const card = cardOf(event.target);
   const strip = event.target.closest(".nbgraph-strip");
   if (card && root.contains(card)) cardKey(event.key.toLowerCase(), card);
   if (strip) stripKey(event, [...strip.querySelectorAll("button")].reverse());
+}
+
+// With the focus on a segment, keys are for the card that is shown.
+function cardOf(element) {
+  const calls = element.closest(".nbgraph-calls");
+  return element.closest(".nbgraph-card") ?? calls?.querySelector(".nbgraph-card");
 }
 
 function cardKey(key, card) {
@@ -104,7 +118,7 @@ function cardKey(key, card) {
 }
 
 function nextCall(card, step) {
-  const calls = [...card.querySelectorAll(".nbgraph-segments button")];
+  const calls = [...(card.closest(".nbgraph-calls")?.querySelectorAll(".nbgraph-segments button") ?? [])];
   const next = calls[calls.findIndex((call) => call.classList.contains("here")) + step];
   next?.focus();
   next?.click();
@@ -188,7 +202,9 @@ function focusIn(root, name, tries = 30) {
   const place = root?.querySelector(`.${CSS.escape(name)}`);
   const field = "input:not(:disabled), textarea:not(:disabled), select:not(:disabled), button";
   const wrong = place?.querySelector(`.nbgraph-has-error :is(${field})`);
-  const target = wrong ?? (place?.matches(field) ? place : place?.querySelector(field));
+  if (place?.matches(".nbgraph-card")) place.setAttribute("tabindex", "-1");
+  const itself = place?.matches(`${field}, .nbgraph-card`);
+  const target = wrong ?? (itself ? place : place?.querySelector(field));
   if (target) target.focus();
   else if (tries) requestAnimationFrame(() => focusIn(root, name, tries - 1));
 }

@@ -1,0 +1,208 @@
+"""What AgentFlow says while it runs, as events of a branch."""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from nbgraph.adapters.agentflow_shape import values_of
+from nbgraph.adapters.errors import error_of
+from nbgraph.adapters.values import plain
+from nbgraph.core.events import (
+    Event,
+    Interrupt,
+    LiveEvent,
+    RunFinished,
+    RunPaused,
+    RunStarted,
+    StateEdited,
+    SuperstepFinished,
+    TaskEmitted,
+    TaskFinished,
+    TaskInterrupted,
+    TaskSpec,
+    TaskStarted,
+)
+from nbgraph.core.position import Position
+
+__all__ = ["Translation", "error_of"]
+
+_ENDS = ("__start__", "__end__")
+_Happened = Event | LiveEvent
+
+
+class Translation:
+    """Turns the chunks of a run into events, in the order they come.
+
+    Parameters
+    ----------
+    position : Position
+        Where the branch stands before the first.
+    """
+
+    def __init__(self, position: Position) -> None:
+        self.tasks: tuple[TaskSpec, ...] = position.tasks
+        self.given: Any = None
+        self.asks = bool(position.pending)
+        self.finished: str | None = None
+        self.place: Any = None
+        self._known: dict[str, Any] = dict(position.state)
+        self._began: float | None = None
+        self._step: int | None = None
+
+    def chunk(self, chunk: Any) -> list[_Happened]:
+        """Return what a chunk says."""
+        data: dict[str, Any] = chunk.data or {}
+        match str(getattr(chunk.event, "value", chunk.event)):
+            case "updates":
+                return self._update(data, chunk)
+            case "state":
+                return self._stated(chunk)
+            case "message":
+                return self._said(chunk)
+            case _:
+                return []
+
+    def _update(self, data: dict[str, Any], chunk: Any) -> list[_Happened]:
+        node, status = data.get("node"), data.get("status")
+        if status == "interrupted":
+            return self._asked(data["interrupt"])
+        if "step" not in data or status not in ("node_invoked", "invoking_node", "graph_invoked"):
+            return self._progress(data)
+        if node == _ENDS[1]:
+            return self._next(None, chunk)
+        if node is None or node in _ENDS:
+            return []
+        return self._next(node, chunk, int(data["step"]))
+
+    def _progress(self, data: dict[str, Any]) -> list[_Happened]:
+        """Return that a node began: before that it may pause there."""
+        if data.get("status") != "invoking_node" or not self.tasks or self._began is not None:
+            return []
+        if data.get("node") != self.tasks[0].node:
+            return []
+        self._began = time.time()
+        self.asks = False
+        return [TaskStarted(self.tasks[0].task_id, self.tasks[0].node, self._began)]
+
+    def _next(self, node: str | None, chunk: Any, step: int = 0) -> list[_Happened]:
+        """Return that a superstep is finished and another one planned, when it is."""
+        if self._step is None and self.tasks and node == self.tasks[0].node:
+            self._step = step  # the node at hand, of a run that goes on
+            return []
+        if node is not None and step == self._step:
+            return []
+        self._step = step
+        planned = () if node is None else (TaskSpec(task_id=node, node=node),)
+        if not self.tasks:
+            return [] if node is None else self._begun(planned, chunk)
+        return [*self._over(chunk), *self._planned(planned)]
+
+    def _begun(self, planned: tuple[TaskSpec, ...], chunk: Any) -> list[_Happened]:
+        given = self.given if isinstance(self.given, dict) else {}
+        self.tasks, self.given = planned, None
+        return [RunStarted(input=given, tasks=planned), *self._written(chunk.state)]
+
+    def begun(self) -> list[Event]:
+        """Return that a turn began, for a run that failed before its first node."""
+        if self.given is None:
+            return []
+        given = self.given if isinstance(self.given, dict) else {}
+        self.given = None
+        return [RunStarted(input=given, tasks=())]
+
+    def _over(self, chunk: Any) -> list[_Happened]:
+        [task] = self.tasks
+        began, self._began = self._began, None
+        self.finished = task.node
+        written = self._written(chunk.state)
+        done = TaskFinished(
+            task_id=task.task_id,
+            node=task.node,
+            update=dict(written[0].update) if written else {},
+            started=began or 0.0,
+            duration=0.0 if began is None else max(0.0, time.time() - began),
+        )
+        return [done, *written]
+
+    def _planned(self, tasks: tuple[TaskSpec, ...]) -> list[_Happened]:
+        self.tasks = tasks
+        return [SuperstepFinished(next=tasks)]
+
+    def _stated(self, chunk: Any) -> list[_Happened]:
+        if chunk.state is not None:
+            self.place = chunk.state.model_copy(deep=True)
+        return []
+
+    def _written(self, state: Any) -> list[StateEdited]:
+        if state is None:
+            state = self.place
+        if state is None:
+            return []
+        self.place = state.model_copy(deep=True)
+        values = values_of(state)
+        changed = {
+            name: value
+            for name, value in values.items()
+            if name not in self._known or self._known[name] != value
+        }
+        self._known.update(changed)
+        return [StateEdited(update=changed, replaced=tuple(changed))] if changed else []
+
+    def _asked(self, data: dict[str, Any]) -> list[_Happened]:
+        task = self.tasks[0]
+        self.asks, self._began = True, None
+        question = _question(data, task)
+        return [TaskInterrupted(task_id=task.task_id, node=task.node, interrupts=(question,))]
+
+    def _said(self, chunk: Any) -> list[_Happened]:
+        message = chunk.message
+        if message is None or not self.tasks or not getattr(message, "delta", False):
+            return []
+        task = self.tasks[0]
+        return [TaskEmitted(task.task_id, task.node, "token", message.text(), time.time())]
+
+    def found(self, state: Any, asks: Any) -> list[Event]:
+        """Return where a thread stands that another process ran."""
+        meta = state.execution_meta
+        over = meta.status.value == "completed"
+        node = meta.interrupted_node or meta.current_node
+        tasks = () if over or node in _ENDS else (TaskSpec(task_id=node, node=node),)
+        events: list[Event] = [RunStarted(input={}, tasks=tasks), *self._written(state)]
+        if over:
+            return (
+                [*events, SuperstepFinished(next=()), RunFinished()]
+                if tasks
+                else [
+                    *events,
+                    RunFinished(),
+                ]
+            )
+        if asks is not None and tasks:
+            question = _question(asks.model_dump(), tasks[0])
+            asked = TaskInterrupted(task_id=node, node=node, interrupts=(question,))
+            return [*events, asked, RunPaused(reason="interrupt")]
+        after = meta.status.value == "interrupted_after"
+        return [*events, RunPaused(reason="after" if after else "before")] if tasks else events
+
+
+def _question(data: dict[str, Any], task: TaskSpec) -> Interrupt:
+    """Return the engine's question. Its key ends in the number of the call that asks."""
+    number = str(data.get("key") or "0").rpartition(":")[2]
+    call = data.get("tool_call_id")
+    place = f"{call}/{number}" if call else number
+    schema = data.get("response_schema")
+    return Interrupt(
+        key=f"{task.task_id}:{place}",
+        id=str(data["id"]),
+        node=task.node,
+        task_id=task.task_id,
+        payload=plain(data.get("value")),
+        message=data.get("message"),
+        reason=data.get("reason") or "input_required",
+        response_schema=schema if isinstance(schema, dict) else None,
+        tool_call_id=call,
+    )

@@ -1,0 +1,93 @@
+"""The structure of a compiled AgentFlow graph, its state as values, and inputs for it."""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportMissingImports=false
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from tenxgraph.core.state import Message
+
+from nbgraph.adapters.values import plain
+from nbgraph.core.driver import ANYWHERE, EdgeShape, NodeShape, Shape
+
+__all__ = ["messages_of", "shape_of", "values_of"]
+
+_ENDS = ("__start__", "__end__")
+_HIDDEN = frozenset({"execution_meta"})
+_INPUT: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {
+        "messages": {
+            "type": "array",
+            "title": "Messages",
+            "minItems": 1,
+            "items": {"type": "string", "title": "Text", "x-widget": "textarea"},
+        }
+    },
+    "required": ["messages"],
+}
+
+
+def shape_of(app: Any) -> Shape:
+    """Return a compiled graph's structure."""
+    graph = app._state_graph
+    nodes = [
+        NodeShape(name, name, _described(node))
+        for name, node in graph.nodes.items()
+        if name not in _ENDS
+    ]
+    edges = dict.fromkeys(_edges(graph.edges, graph.entry_point))
+    return Shape(_name(graph), tuple(nodes), tuple(edges), _INPUT)
+
+
+def _name(graph: Any) -> str:
+    name = getattr(graph, "name", None)
+    return name if isinstance(name, str) and name else "AgentFlow"
+
+
+def _described(node: Any) -> str | None:
+    function = getattr(node, "func", None)
+    text = inspect.getdoc(function) if inspect.isfunction(function) else None
+    return text.partition("\n")[0] if text else None
+
+
+def _edges(edges: Iterable[Any], entry: str | None) -> Iterable[EdgeShape]:
+    plain_ways: set[str] = set()
+    if entry and not any(edge.from_node == _ENDS[0] for edge in edges):
+        yield EdgeShape(_ENDS[0], entry)
+    for edge in edges:
+        if edge.condition is None:
+            # Of several plain edges the engine takes the first.
+            if edge.from_node not in plain_ways:
+                yield EdgeShape(edge.from_node, edge.to_node)
+            plain_ways.add(edge.from_node)
+        elif not edge.to_node:
+            yield EdgeShape(edge.from_node, ANYWHERE, "goto")
+        else:
+            said = edge.condition_result
+            label = None if said in (None, edge.to_node) else str(said)
+            yield EdgeShape(edge.from_node, edge.to_node, "branch", label)
+
+
+def values_of(state: Any) -> dict[str, Any]:
+    """Return a state's fields as JSON, without the engine's own."""
+    return {
+        name: plain(getattr(state, name))
+        for name in type(state).model_fields
+        if name not in _HIDDEN
+    }
+
+
+def messages_of(given: Any) -> dict[str, Any]:
+    """Return an input as the engine takes it: texts as messages of the user."""
+    values = dict(given)
+    found = values.get("messages")
+    if isinstance(found, list | tuple):
+        values["messages"] = [
+            Message.text_message(each) if isinstance(each, str) else each for each in found
+        ]
+    return values

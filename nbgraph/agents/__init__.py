@@ -1,0 +1,1 @@
+"""Chat models, tools, the nodes that join them, and approvals of tool calls."""

@@ -1,0 +1,27 @@
+"""In which order questions wait: that of the plan, and in a task that of its calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from nbgraph.core.events import Interrupt, TaskSpec
+
+__all__ = ["waiting"]
+
+
+def waiting(
+    tasks: Sequence[TaskSpec], pending: Mapping[str, Interrupt], *asked: Interrupt
+) -> Mapping[str, Interrupt]:
+    """Return what waits after a task asked: in the order of the tasks, whoever asked first."""
+    first = {item.key: item for item in asked}
+    if not (first and pending):
+        return first or pending
+    asker, last = asked[0].task_id, list(pending.values())[-1].task_id
+    for task in tasks:  # mostly they ask in their order: then nothing is sorted
+        if task.task_id == asker:
+            break
+        if task.task_id == last:
+            return {**pending, **first}
+    places = {task.task_id: at for at, task in enumerate(tasks)}
+    rest = {key: item for key, item in pending.items() if key not in first}
+    return dict(sorted({**first, **rest}.items(), key=lambda item: places[item[1].task_id]))

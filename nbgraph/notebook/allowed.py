@@ -1,0 +1,70 @@
+"""The tools that a person allows until the kernel stops: a list, from which each can be taken."""
+
+from __future__ import annotations
+
+import ipywidgets
+
+from nbgraph import excerpts
+from nbgraph.core.hidden import reveal
+from nbgraph.drawing import cut
+from nbgraph.literals import literal
+from nbgraph.notebook.parts import button, classed, row, text
+from nbgraph.notebook.routing import serve_while_busy
+from nbgraph.notebook.tool_card import ToolCard
+from nbgraph.tool_calls import findings_of
+
+__all__ = ["Allowed"]
+
+
+class Allowed(ipywidgets.HBox):
+    """The tools whose calls a panel approves by itself.
+
+    They are kept in the kernel's memory only, and for one branch. A call is asked about all the
+    same where its arguments hide something, or are so long that they have to be opened, and where
+    its tool is marked destructive.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        classed(self, "nbgraph-allowed", "nbgraph-note")
+        self._names: list[str] = []
+        self._show()
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """The tools that are allowed."""
+        return tuple(self._names)
+
+    def add(self, tool: str) -> None:
+        """Allow a tool from now on."""
+        if tool not in self._names:
+            self._names.append(tool)
+        self._show()
+
+    def revoke(self, tool: str) -> None:
+        """Ask about a tool's calls again."""
+        self._names.remove(tool)
+        self._show()
+
+    def covers(self, card: ToolCard) -> bool:
+        """Return whether a call is approved without being asked about."""
+        call = card.call
+        is_long = any(excerpts.is_long(literal(each)) for each in call.arguments.values())
+        is_plain = not (findings_of(call.arguments) or is_long or card.is_edited)
+        may = "approve" in call.allowed and not call.destructive
+        return call.tool_name in self._names and may and is_plain
+
+    def _show(self) -> None:
+        gone, self.children = self.children, tuple(self._parts())
+        for each in gone:
+            each.close()
+        self.layout.display = None if self._names else "none"
+        serve_while_busy(self)
+
+    def _parts(self) -> list[ipywidgets.Widget]:
+        parts: list[ipywidgets.Widget] = [text("Allowed here until the kernel stops:")]
+        for name in self._names:
+            label = f"{cut(reveal(name))}: ask again"
+            revoke = button(label, lambda name=name: self.revoke(name), "nbgraph-revoke")
+            parts.append(row([revoke]))
+        return parts

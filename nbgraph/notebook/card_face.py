@@ -1,0 +1,120 @@
+"""What a tool card shows: head, zones and buttons, and what holds an approval back."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import ipywidgets
+
+from nbgraph.agents.decisions import ToolInterrupt
+from nbgraph.core.events import Interrupt
+from nbgraph.notebook.arguments import Arguments
+from nbgraph.notebook.card_zones import call_spans, call_zone, model_zone, system_zone
+from nbgraph.notebook.decide_bar import DecideBar, Press, Ready
+from nbgraph.notebook.graph_view import Keys
+from nbgraph.notebook.parts import mark, row, spacer, text
+from nbgraph.notebook.spans import Flow, code, words
+from nbgraph.words import duration
+
+__all__ = ["CardFace"]
+
+
+class CardFace:
+    """The parts of a card on the page.
+
+    Parameters
+    ----------
+    interrupt : Interrupt
+        The question, for its key and its age.
+    call : ToolInterrupt
+        What it is about.
+    keys : Keys
+        Moves the focus.
+    presses : dict of str to callable
+        What the buttons `approve`, `deny`, `respond` and perhaps `allow` do.
+    changed : callable
+        Is called when an argument was changed or opened.
+
+    Attributes
+    ----------
+    arguments : Arguments
+        The fields.
+    bar : DecideBar
+        The buttons.
+    head : widget
+        The line above the zones.
+    children : tuple of widget
+        All of it, from top to bottom.
+    """
+
+    def __init__(
+        self,
+        interrupt: Interrupt,
+        call: ToolInterrupt,
+        keys: Keys,
+        presses: Mapping[str, Press],
+        changed: Callable[[], object],
+    ) -> None:
+        self._call, self._since = call, interrupt.created_at
+        can_edit = "edit" in call.allowed
+        self.arguments = Arguments(call, can_edit=can_edit, changed=changed, focus=keys.focus_on)
+        self._exactly = Flow((), "nbgraph-code")
+        own = {
+            "edit": self.arguments.focus_on,
+            "undo": self.arguments.reset,
+            "help": self.help,
+        }
+        self.bar = DecideBar(call, {**own, **presses}, self._switch)
+        self._age = text("", "nbgraph-2nd")
+        self.head = self._made_head(interrupt.key)
+        self.children: tuple[ipywidgets.Widget, ...] = (
+            self.head,
+            system_zone(call),
+            model_zone(self.arguments.box),
+            call_zone(call, self._exactly),
+            self.bar.box,
+        )
+        self.tick(time.time())
+
+    def _made_head(self, key: str) -> ipywidgets.HBox:
+        title = Flow([*words("The model wants to run "), *code(self._call.tool_name)])
+        title.add_class("nbgraph-title")
+        place = text(key, "nbgraph-mono", "nbgraph-hide-s", "nbgraph-2nd")
+        return row([mark("waiting"), title, self._age, spacer(), place], "nbgraph-head")
+
+    @property
+    def held(self) -> str:
+        """Why the call cannot be approved as it stands; empty if it can."""
+        arguments = self.arguments
+        unread = [name or "the others" for name in arguments.unread]
+        if unread:
+            return f"To approve, first open {', '.join(unread)}: part of it is not shown."
+        if not arguments.edits:
+            needs_edit = "approve" not in self._call.allowed
+            return "To approve, first change an argument." if needs_edit else ""
+        error = arguments.first_error
+        return f"To approve, first correct {error}" if error else ""
+
+    def help(self) -> None:
+        """Move the focus to what holds the approval back."""
+        wrong = [at[1:].partition("/")[0] for at in self.arguments.errors]
+        self.arguments.focus_on(next(iter((*self.arguments.unread, *wrong)), None))
+
+    def show(self, ready: Ready) -> None:
+        """Show the call as it would run now, and what can be decided."""
+        changed = self.arguments.edits
+        self._exactly.show(call_spans(self._call, changed))
+        self.bar.show(replace(ready, edits=len(changed), held=self.held))
+        self.arguments.lock(locked=ready.is_sent)
+        self.bar.lock(locked=ready.is_sent)
+
+    def tick(self, now: float) -> None:
+        """Say how long the question waits."""
+        minutes = (now - self._since) // 60 if self._since else 0
+        self._age.value = f"for {duration(minutes * 60)}" if minutes >= 1 else ""
+
+    def _switch(self, as_json: bool) -> None:
+        if not self.arguments.switch(as_json=as_json):
+            self.bar.set_mode(as_json=True)

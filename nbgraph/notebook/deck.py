@@ -1,0 +1,219 @@
+"""Several tool calls that wait together: a bar with a segment for each, sent all at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import ipywidgets
+
+from nbgraph.core.hidden import reveal
+from nbgraph.drawing import cut
+from nbgraph.errors import ResumeError
+from nbgraph.notebook.graph_view import Keys
+from nbgraph.notebook.parts import (
+    button,
+    classed,
+    column,
+    key_class,
+    mark,
+    row,
+    set_class,
+    spacer,
+    text,
+)
+from nbgraph.notebook.routing import serve_while_busy
+from nbgraph.notebook.tool_card import ToolCard
+from nbgraph.snapshot import Mark
+from nbgraph.tool_calls import many
+
+__all__ = ["Calls"]
+
+Send = Callable[[Mapping[ToolCard, Any]], object]
+_SIGNS: Mapping[Mark, str] = {"waiting": "◆", "done": "✓", "failed": "✕"}
+_NAME_LIMIT, _WORDS_LIMIT = 24, 40
+
+
+class Calls(ipywidgets.VBox):
+    """The tool cards of a panel: one after the other, and one decision for each.
+
+    A single card stands for itself and sends its decision at once.
+
+    Parameters
+    ----------
+    send : callable
+        Is given all decisions by card, and may raise a `ResumeError`, which is shown.
+    """
+
+    def __init__(self, send: Send) -> None:
+        super().__init__()
+        classed(self, "nbgraph-calls")
+        self._give = send
+        self._cards: tuple[ToolCard, ...] = ()
+        self._at = 0
+        self._title = text("", "nbgraph-title")
+        self._count = text("", "nbgraph-2nd")
+        note = text("Nothing runs before you send", "nbgraph-2nd", "nbgraph-hide-s")
+        self._head = row(
+            [mark("waiting"), self._title, self._count, spacer(), note], "nbgraph-head"
+        )
+        self._segments = classed(ipywidgets.HBox(), "nbgraph-segments")
+        self._all = button("", self.approve_all, "nbgraph-approve-all")
+        self._submit = button("", self.submit, "nbgraph-submit")
+        self._why = text("", "nbgraph-note", "nbgraph-text")
+        self._foot = column(
+            [row([self._all, spacer(), self._submit], "nbgraph-actions"), self._why],
+            "nbgraph-foot",
+        )
+
+    @property
+    def cards(self) -> tuple[ToolCard, ...]:
+        """The cards, in the order in which the calls were made."""
+        return self._cards
+
+    @property
+    def card(self) -> ToolCard | None:
+        """The card that is shown."""
+        return self._cards[self._at] if self._cards else None
+
+    def put(self, cards: Sequence[ToolCard]) -> None:
+        """Show other cards; the one that was shown stays if it is among them."""
+        if tuple(cards) == self._cards:
+            return
+        shown = self.card
+        self._cards = tuple(cards)
+        deck = self if len(cards) > 1 else None
+        for card in cards:
+            card.together(deck)
+        if shown in self._cards:
+            self._at = self._cards.index(shown)
+        else:
+            waiting = (at for at, card in enumerate(cards) if card.mark == "waiting")
+            self._at = next(waiting, 0)
+        buttons = [self._segment(at) for at in range(len(cards))]
+        gone, self._segments.children = self._segments.children, tuple(buttons)
+        for each in gone:
+            each.close()
+        self._show()
+
+    def _segment(self, at: int) -> ipywidgets.Button:
+        return button("", lambda: self.select(at), "nbgraph-segment")
+
+    def focus_card(self, keys: Keys) -> None:
+        """Move the focus to the card that is shown."""
+        if self.card is not None:
+            keys.focus_on(key_class(self.card.interrupt.key))
+
+    # --- what a person does -------------------------------------------------------------------
+
+    def select(self, at: int) -> None:
+        """Show another card."""
+        self._at = at
+        self._show()
+
+    def decided(self, *, at_once: bool) -> bool:
+        """Take note of a decision; with `at_once`, send all when none is missing."""
+        self._show()
+        return self.submit() if at_once and not self._undecided() else True
+
+    def changed(self) -> None:
+        """Take note that a card shows something else."""
+        self._show()
+
+    def submit(self) -> bool:
+        """Send all decisions, if none is missing; return whether they were sent."""
+        if self._undecided() or any(card.is_sent for card in self._cards):
+            return False
+        try:
+            self._give({card: card.decision for card in self._cards})
+        except ResumeError as error:
+            self._why.value = reveal(str(error))
+            return False
+        for card in self._cards:
+            card.sent()
+        self._show()
+        return True
+
+    def approve_all(self) -> bool:
+        """Approve all calls of the shown one's tool that are not decided, once each was seen."""
+        if self._held_all():
+            return False
+        for card in self._alike():
+            card.choose_approve()
+        self._show()
+        return True
+
+    def _undecided(self) -> list[ToolCard]:
+        return [card for card in self._cards if card.mark == "waiting"]
+
+    def _alike(self) -> list[ToolCard]:
+        """Return the cards of the same tool that wait for a decision."""
+        if self.card is None or self.card.call.destructive:
+            return []
+        tool = self.card.call.tool_name
+        return [card for card in self._undecided() if card.call.tool_name == tool]
+
+    def _held_all(self) -> str:
+        """Return why they cannot be approved all together; empty if they can."""
+        alike = self._alike()
+        unseen = [card for card in alike if not card.seen]
+        if unseen:
+            return f"To approve all, first look at {many(len(unseen), 'more call')}."
+        held = [card for card in alike if card.held]
+        if held:
+            return f"{many(len(held), 'call')} cannot be approved as it stands."
+        return ""
+
+    # --- what it shows ------------------------------------------------------------------------
+
+    def _show(self) -> None:
+        card = self.card
+        if card is None:
+            self.children = ()
+            return
+        card.show_face()
+        is_one = len(self._cards) == 1
+        shown = (card,) if is_one else (self._head, self._segments, card, self._foot)
+        if shown != self.children:
+            self.children = shown
+        if not is_one:
+            self._show_segments()
+            self._show_foot()
+        serve_while_busy(self)
+
+    def _show_segments(self) -> None:
+        total, waiting = len(self._cards), len(self._undecided())
+        self._title.value = f"The model wants to run {total} tools"
+        self._count.value = f"{total - waiting} of {total} decided"
+        for at, (card, segment) in enumerate(
+            zip(self._cards, self._segments.children, strict=True)
+        ):
+            name = cut(reveal(card.call.tool_name), _NAME_LIMIT)
+            said = cut(reveal(card.said), _WORDS_LIMIT)
+            segment.description = f"{_SIGNS[card.mark]} {at + 1} {name}\n{said}"
+            for mark_name in _SIGNS:
+                set_class(segment, mark_name, on=card.mark == mark_name)
+            set_class(segment, "here", on=at == self._at)
+
+    def _show_foot(self) -> None:
+        waiting, alike = len(self._undecided()), self._alike()
+        is_sent = any(card.is_sent for card in self._cards)
+        tool = cut(reveal(alike[0].call.tool_name), _NAME_LIMIT) if alike else ""
+        held = self._held_all()
+        self._all.description = f"Approve all {len(alike)} {tool}"
+        self._all.layout.display = None if len(alike) > 1 else "none"
+        set_class(self._all, "nbgraph-held", on=bool(held))
+        self._submit.description = f"Send {many(len(self._cards), 'decision')}"
+        set_class(self._submit, "primary", on=not (waiting or is_sent))
+        set_class(self._submit, "nbgraph-held", on=bool(waiting) or is_sent)
+        said = [f"To send, first decide {many(waiting, 'more call')}."] if waiting else []
+        said += [held] if held and len(alike) > 1 else []
+        self._why.value = "Sent." if is_sent else " ".join(said) or self._summary()
+
+    def _summary(self) -> str:
+        found = [card.said for card in self._cards]
+        running = [each for each in found if each.startswith("approved")]
+        edited = sum(each != "approved" for each in running)
+        others = len(found) - len(running)
+        run = f"{many(len(running), 'call')} will run" + (f" ({edited} edited)" if edited else "")
+        return f"{run}, {others} will not." if others else f"{run}."

@@ -1,0 +1,372 @@
+"""`ToolCard`: a tool call that waits for a decision, shown exactly as it would run."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import ipywidgets
+
+from nbgraph.core.answers import UNSET, Unset, judge
+from nbgraph.core.events import Interrupt
+from nbgraph.core.json_values import Json, is_object, to_json
+from nbgraph.errors import AnswerError, ResumeError
+from nbgraph.notebook.card_face import CardFace
+from nbgraph.notebook.card_place import Deck, Place
+from nbgraph.notebook.decide_bar import Ready
+from nbgraph.notebook.graph_view import Keys
+from nbgraph.notebook.parts import classed, column, key_class, set_class, within
+from nbgraph.notebook.routing import serve_while_busy
+from nbgraph.notebook.tool_record import decision_record
+from nbgraph.snapshot import Mark
+from nbgraph.tool_calls import asked_call, edit_answer, many, outcome
+
+__all__ = ["ToolCard"]
+
+Callback = Callable[[Any], object]
+_ARGUMENTS = "/arguments"
+
+
+class ToolCard(ipywidgets.VBox):
+    """A card for one decision about a tool call.
+
+    It shows the tool, why it is asked about, the arguments the model proposes, fields to change
+    them, and the call as it will run. What hides something is made visible, and a long argument has
+    to be opened before the call can be approved.
+
+    Parameters
+    ----------
+    interrupt : Interrupt
+        The pending question; its payload is a `ToolInterrupt`.
+
+    Raises
+    ------
+    ValueError
+        If the question is not about a tool call.
+
+    Examples
+    --------
+    >>> card = ToolCard(session.pending["act:approve_c1"])
+    >>> card.on_submit(print)
+    >>> card.deny("Ask for a photo first.")
+    {'action': 'deny', 'message': 'Ask for a photo first.', 'call_hash': '9f3c...'}
+    True
+    """
+
+    def __init__(self, interrupt: Interrupt, *, _place: Place | None = None) -> None:
+        call = asked_call(interrupt)
+        if call is None:
+            raise ValueError(f"The question {interrupt.key!r} is not about a tool call")
+        super().__init__()
+        self.interrupt, self.call = interrupt, call
+        self._place = _place
+        self._page = _place.keys if _place else Keys()
+        self._callbacks: list[Callback] = []
+        self._deck: Deck | None = None
+        self._decision: Json | Unset = UNSET
+        self._lock = threading.Lock()
+        self._busy = self._sent = False
+        self._made: CardFace | None = None
+        self._box: ipywidgets.VBox = self if _place else column([])
+        classed(self._box, "nbgraph-card", key_class(interrupt.key))
+        set_class(self._box, "nbgraph-destructive", on=call.destructive)
+        self.seen = False
+        if _place is None:
+            self.add_class("nbgraph")
+            self.children = (self._box, self._page)
+            self.show_face()
+
+    def show_face(self) -> None:
+        """Show the card; in a panel of many it is made when a person gets to it."""
+        self._face.tick(time.time())
+        self.seen = True
+
+    @property
+    def _face(self) -> CardFace:
+        if self._made is None:
+            self._made = self._new_face()
+            self._box.children = self._made.children
+            self._tell(self.interrupt.problems or {})
+            serve_while_busy(self)
+        return self._made
+
+    def _new_face(self) -> CardFace:
+        place, call = self._place, self.call
+        presses: dict[str, Callable[[], object]] = {
+            "approve": self.choose_approve,
+            "deny": lambda: self._try(self._denial, at_once=False),
+            "respond": lambda: self._try(self._response, at_once=False),
+        }
+        if place and not call.destructive and "approve" in call.allowed:
+            presses["allow"] = lambda: place.allow(self)
+        return CardFace(self.interrupt, call, self._page, presses, self._changed)
+
+    # --- what it says -------------------------------------------------------------------------
+
+    @property
+    def arguments(self) -> dict[str, Json]:
+        """The arguments the tool would run with now: the proposed ones with the edits."""
+        return self._face.arguments.value
+
+    @property
+    def edits(self) -> dict[str, tuple[Any, Any]]:
+        """What is changed: old and new value by argument; UNSET is one that is not there."""
+        return {edit.name: (edit.old, edit.new) for edit in self._face.arguments.edits}
+
+    @property
+    def is_edited(self) -> bool:
+        """Whether something is changed."""
+        return self._made is not None and bool(self.edits)
+
+    @property
+    def errors(self) -> dict[str, str]:
+        """What is not right with the edits, by JSON Pointer into the arguments."""
+        return self._face.arguments.errors
+
+    @property
+    def held(self) -> str:
+        """Why the call cannot be approved as it stands; empty if it can."""
+        return self._face.held
+
+    @property
+    def decision(self) -> Json | Unset:
+        """What is decided, as the answer that is sent; UNSET before that."""
+        return self._decision
+
+    @property
+    def mark(self) -> Mark:
+        """How the call is marked by what is decided."""
+        return "waiting" if self._decision is UNSET else self._outcome.mark
+
+    @property
+    def said(self) -> str:
+        """What is decided, in words: `approved with 2 edits`, `2 edits, not decided yet`."""
+        if self._decision is not UNSET:
+            found = self._outcome
+            reason = f": “{found.message}”" if found.message and found.arguments is None else ""
+            return f"{found.words}{reason}"
+        count = len(self._face.arguments.edits) if self._made else 0
+        return f"{many(count, 'edit')}, not decided yet" if count else "not decided yet"
+
+    @property
+    def _outcome(self) -> Any:
+        return outcome(self.call, self._decision)
+
+    # --- deciding -----------------------------------------------------------------------------
+
+    def approve(self) -> bool:
+        """Run the call, with the edits if there are any; return whether that is decided.
+
+        A card that is alone sends the decision at once; of several calls in one panel all are sent
+        when the last is decided. It is not decided while a long argument has not been opened, or an
+        edit does not fit; `held` says why.
+
+        Raises
+        ------
+        AnswerError
+            If that is not allowed for this call.
+        """
+        self._need("edit" if self._face.arguments.edits else "approve")
+        return self._try(self._approval, at_once=True)
+
+    def edit(self, arguments: Mapping[str, Any], *, replace: bool = False) -> bool:
+        """Run the call with changed arguments; return whether that is decided, as `approve` does.
+
+        Parameters
+        ----------
+        arguments : dict
+            What changes; the other proposed arguments stay.
+        replace : bool
+            They stand for all arguments, so that some can be left out.
+
+        Raises
+        ------
+        AnswerError
+            If that is not allowed for this call.
+        """
+        self._need("edit")
+        given = to_json(dict(arguments), where="the arguments")
+        self._face.arguments.fill(given if replace else {**self.call.arguments, **given})
+        return self._try(self._approval, at_once=True)
+
+    def deny(self, reason: str | None = None) -> bool:
+        """Do not run the call; the model reads the reason. Return whether that is decided."""
+        if reason is not None:
+            self._face.bar.reason = reason
+        return self._try(self._denial, at_once=True)
+
+    def respond(self, text: str) -> bool:
+        """Answer the model in the tool's place; return whether that is decided.
+
+        Raises
+        ------
+        AnswerError
+            If that is not allowed for this call.
+        """
+        self._need("respond")
+        self._face.bar.answer = text
+        return self._try(self._response, at_once=True)
+
+    def show_all(self, name: str | None = None) -> None:
+        """Open a long argument to its end, or each of them."""
+        self._face.arguments.open(name)
+
+    def undo(self, name: str | None = None) -> None:
+        """Take back the edit of an argument, or all edits."""
+        self._face.arguments.reset(name)
+
+    def on_submit(self, callback: Callback, *, remove: bool = False) -> None:
+        """Call `callback` with the decision that is sent; `remove=True` stops that.
+
+        It may raise a `ResumeError`, which is shown; the card can then be decided again.
+        """
+        if remove:
+            self._callbacks.remove(callback)
+        else:
+            self._callbacks.append(callback)
+
+    def _need(self, action: str) -> None:
+        if action not in self.call.allowed:
+            allowed = ", ".join(self.call.allowed)
+            problem = f"{action} is not allowed for this call; allowed: {allowed}"
+            raise AnswerError(self.interrupt.key, {"/action": problem})
+
+    def _approval(self) -> dict[str, Json] | None:
+        if self.held:
+            self._face.help()
+            return None
+        changed = self._face.arguments.edits
+        return edit_answer(self.call, changed) if changed else {"action": "approve"}
+
+    def _denial(self) -> dict[str, Json]:
+        reason = self._face.bar.reason
+        return {"action": "deny", "message": reason} if reason else {"action": "deny"}
+
+    def _response(self) -> dict[str, Json] | None:
+        if not self._face.bar.answer.strip():
+            self._page.focus_on("nbgraph-answer")
+            return None
+        return {"action": "respond", "message": self._face.bar.answer}
+
+    def _try(self, made: Callable[[], dict[str, Json] | None], *, at_once: bool) -> bool:
+        """Take a decision, and send it unless it waits for others."""
+        with self._lock:
+            if self._busy or self._sent:
+                return False
+            self._busy = True
+        try:
+            decided = made()
+            return decided is not None and self._decide(decided, at_once=at_once)
+        finally:
+            self._busy = False
+
+    def _decide(self, decided: dict[str, Json], *, at_once: bool) -> bool:
+        digest = {"call_hash": self.call.call_hash} if self.call.call_hash else {}
+        answer = {**decided, **digest}
+        try:
+            judge(self.interrupt, answer, thread_id=self._place.thread_id if self._place else None)
+        except AnswerError as error:
+            self._tell(error.problems)
+            return False
+        self._decision = answer
+        self._face.bar.complain("")
+        self._show()
+        return self._deck.decided(at_once=at_once) if self._deck else self.submit()
+
+    def submit(self) -> bool:
+        """Send what is decided; return whether it was sent."""
+        if self._decision is UNSET or self._sent:
+            return False
+        try:
+            for callback in tuple(self._callbacks):
+                callback(self._decision)
+        except AnswerError as error:
+            self._tell(error.problems)
+            return False
+        except ResumeError as error:
+            self.enable()
+            self._face.bar.complain(str(error))
+            return False
+        self.sent()
+        return True
+
+    @property
+    def is_sent(self) -> bool:
+        """Whether the decision is on its way."""
+        return self._sent
+
+    def choose_approve(self) -> None:
+        """Decide to approve, as its button does."""
+        self._try(self._approval, at_once=False)
+
+    def sent(self) -> None:
+        """Take note that the decision is on its way."""
+        self._sent = True
+        self._show()
+
+    def enable(self) -> None:
+        """Let it be decided again."""
+        self._sent = False
+        self._show()
+
+    def together(self, deck: Deck | None) -> None:
+        """Have decisions wait for those about other calls, or not."""
+        self._deck = deck
+        if self._made:
+            self._show()
+
+    def carry(self, old: ToolCard) -> None:
+        """Take over what a person did on an older card of the same call."""
+        if old.call == self.call and old.is_edited:
+            self._face.arguments.fill(old.arguments)
+            self._tell(self.interrupt.problems or {})
+
+    # --- changes ------------------------------------------------------------------------------
+
+    def _changed(self) -> None:
+        """Take note of a change: what was decided about other arguments is not."""
+        was = self._outcome.changed if self._decision is not UNSET else ()
+        if not self._sent and self._decision is not UNSET and was != self._face.arguments.edits:
+            self._decision = UNSET
+        self._show()
+        if self._deck:
+            self._deck.changed()
+
+    def _tell(self, problems: Mapping[str, str]) -> None:
+        """Show what somebody else found wrong with the decision."""
+        self._sent, self._decision = False, UNSET
+        inside = {at.removeprefix(_ARGUMENTS): said for at, said in problems.items()
+                  if at.startswith(f"{_ARGUMENTS}/")}  # fmt: skip
+        others = [said for at, said in problems.items() if not at.startswith(f"{_ARGUMENTS}/")]
+        self._face.arguments.tell(inside)
+        self._face.bar.complain(" ".join(others))
+        self._show()
+
+    # --- what it shows ------------------------------------------------------------------------
+
+    def _show(self) -> None:
+        action = self._decision.get("action", "") if is_object(self._decision) else ""
+        chosen = "approve" if action == "edit" else action
+        has_primary = self._deck is None or not action
+        self._face.head.layout.display = None if self._deck is None else "none"
+        self._face.show(Ready(chosen=chosen, is_sent=self._sent, has_primary=has_primary))
+
+    def tick(self, now: float | None = None) -> None:
+        """Say how long the question waits."""
+        if self._made:
+            self._made.tick(time.time() if now is None else now)
+
+    def show_answered(self, answer: Json, *, by: str | None, at: float) -> None:
+        """Show a decision for reading, in place of the card."""
+        self._sent = True
+        self._box.children = (decision_record(self.interrupt, self.call, answer, by, at),)
+        self._box.remove_class("nbgraph-card")
+
+    def close(self) -> None:
+        """Close the card with all its parts, which the kernel would keep otherwise."""
+        inner = list(within(self))
+        super().close()
+        for part in inner:
+            part.close()

@@ -1,0 +1,42 @@
+"""What stays of a decision about a tool call: who decided what, and what ran."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ipywidgets
+
+from nbgraph import words
+from nbgraph.agents.decisions import ToolInterrupt
+from nbgraph.core.events import Interrupt
+from nbgraph.core.json_values import Json
+from nbgraph.notebook.card_zones import call_spans
+from nbgraph.notebook.parts import column, mark, row, text
+from nbgraph.notebook.spans import Flow, code
+from nbgraph.tool_calls import Outcome, outcome
+
+__all__ = ["decision_record"]
+
+
+def decision_record(
+    interrupt: Interrupt, call: ToolInterrupt, answer: Json, by: str | None, at: float
+) -> ipywidgets.VBox:
+    """Return a decision for reading: `send_refund denied by desk-2 at 12:04:31, after 2 min`."""
+    found = outcome(call, answer)
+    said = f"{found.words} by {by or 'somebody'} at {words.clock(at)}"
+    if interrupt.created_at:
+        said += f", after {words.duration(max(0.0, at - interrupt.created_at))}"
+    name = Flow(code(call.tool_name, "nbgraph-strong"), "nbgraph-tool")
+    head = row([mark(found.mark), name, text(said)], "nbgraph-head")
+    classes = ("nbgraph-record", *(("denied",) if found.mark == "failed" else ()))
+    return column([head, *_parts(call, found)], *classes)
+
+
+def _parts(call: ToolInterrupt, found: Outcome) -> list[Any]:
+    parts: list[Any] = [Flow(call_spans(call, found.changed), "nbgraph-code")]
+    if found.message:
+        what = "Reason" if found.mark == "failed" else "Answer"
+        parts.append(text(f"{what}: {found.message}", "nbgraph-text"))
+    if found.arguments is None:
+        parts.append(text("Did not run.", "nbgraph-2nd"))
+    return parts

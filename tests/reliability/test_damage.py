@@ -1,0 +1,53 @@
+"""Disks that take nothing more at any write, and files that are damaged anywhere."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from nbgraph import SQLiteStateStore
+from tests.reliability.damage import FAULTS, SEED, damaged, failing
+from tests.reliability.processes import count, on_both_cores, report
+from tests.reliability.runs import calls_of, calm_log, open_store
+from tests.reliability.walks import VARIANTS, Variant, go_on, walk
+
+SHORT = 10
+
+
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_disk_that_fails_at_any_write_is_a_typed_error_and_the_run_can_go_on_later(
+    tmp_path: Path, variant: Variant
+) -> None:
+    steps = count(SHORT, 30)
+    expected = calm_log(variant, tmp_path / "calm.db", steps)
+    calls, _ = calls_of(variant, tmp_path / "counted.db", steps)
+    cases = [(name, at) for name in FAULTS for at in range(calls)]
+    outcomes = on_both_cores(failing, cases, variant, steps, expected)
+    assert sum(outcome is not None for outcome in outcomes) > len(FAULTS) * steps // 2
+    report(f"disks that fail, {variant}", outcomes, 0)
+
+
+@pytest.mark.timeout(3600)
+def test_a_damaged_file_is_never_read_as_another_state(tmp_path: Path) -> None:
+    path = tmp_path / "t.db"
+    store = open_store(path, durability="fast")
+    expected = asyncio.run(_interrupted(store))
+    content, log = path.read_bytes(), Path(f"{path}-wal").read_bytes()
+    store.close()
+    outcomes = on_both_cores(damaged, range(count(500, 20_000)), content, log, expected)
+    seen = outcomes.count("error")
+    assert seen > len(outcomes) // 10
+    report("damaged files", ["" if one in ("error", "same") else one for one in outcomes], SEED)
+
+
+async def _interrupted(store: SQLiteStateStore) -> list[str]:
+    """Leave a store as a killed process does, part of it in the log; return a thread's state."""
+    graph = walk("interrupt", store, [])
+    await go_on(graph, lambda line: None)
+    with store._file._lock:
+        store._file._cursor.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+    await graph.ainvoke({}, thread_id="t")
+    return (await graph.load("t"))["log"]
