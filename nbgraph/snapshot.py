@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -33,20 +32,13 @@ from nbgraph.core.events import (
 )
 from nbgraph.core.position import Answered, Position, advance
 from nbgraph.core.store import Status
+from nbgraph.supersteps import Progress, Superstep, TaskBar
 
 __all__ = ["LogLine", "Mark", "Progress", "Report", "Snapshot", "Superstep", "TaskBar", "shown"]
 
 Report = TaskFinished | TaskFailed | TaskInterrupted
 """How a task of a node ended."""
 
-_SEVERITY: Mapping[Mark, int] = {
-    "idle": 0,
-    "skipped": 1,
-    "done": 2,
-    "running": 3,
-    "waiting": 4,
-    "failed": 5,
-}
 _PAUSES: Mapping[str, str] = {
     "interrupt": "waits for an answer",
     "before": "paused at a breakpoint, before",
@@ -57,82 +49,6 @@ _PAUSES: Mapping[str, str] = {
 }
 _LOG_LIMIT = 200
 _START, _END = "__start__", "__end__"
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """What a node has done so far: finished visits, their seconds, and since when it runs.
-
-    `tries` is how often its newest task was tried, of `limit` times if that is known.
-    """
-
-    visits: int = 0
-    seconds: float = 0.0
-    since: float | None = None
-    tries: int = 1
-    limit: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class TaskBar:
-    """One task of a superstep, as the timeline shows it."""
-
-    task_id: str
-    node: str
-    mark: Mark = "idle"
-    started: float | None = None
-    seconds: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Superstep:
-    """One superstep of the timeline; `number` counts from 1 over the thread.
-
-    `planned` is the event that planned its tasks.
-    """
-
-    number: int
-    tasks: tuple[TaskBar, ...]
-    planned: int = 0
-    _places: Mapping[str, int] = field(default_factory=dict[str, int], repr=False, compare=False)
-    _marks: Mapping[tuple[str, Mark], int] = field(
-        default_factory=dict[tuple[str, Mark], int], repr=False, compare=False
-    )
-
-    def __post_init__(self) -> None:
-        if not self._places:
-            places = {bar.task_id: at for at, bar in enumerate(self.tasks)}
-            object.__setattr__(self, "_places", places)
-            marks: Counter[tuple[str, Mark]] = Counter((bar.node, bar.mark) for bar in self.tasks)
-            object.__setattr__(self, "_marks", marks)
-
-    def bar(self, task_id: str) -> TaskBar | None:
-        """Return a task's bar, if it is one of these."""
-        at = self._places.get(task_id)
-        return None if at is None else self.tasks[at]
-
-    def barred(self, bar: TaskBar) -> Superstep:
-        """Return the superstep with one task's bar exchanged, without a look at the others."""
-        at = self._places[bar.task_id]
-        old = self.tasks[at]
-        marks = dict(self._marks)
-        marks[old.node, old.mark] -= 1
-        marks[bar.node, bar.mark] = marks.get((bar.node, bar.mark), 0) + 1
-        tasks = (*self.tasks[:at], bar, *self.tasks[at + 1 :])
-        return Superstep(self.number, tasks, self.planned, self._places, marks)
-
-    def count(self, node: str, *marks: Mark) -> int:
-        """Return how many tasks of a node have one of these marks, or any at all without."""
-        wanted = marks or tuple(_SEVERITY)
-        return sum(self._marks.get((node, mark), 0) for mark in wanted)
-
-    def mark(self, node: str) -> Mark:
-        """Return the gravest mark of a node's tasks."""
-        worst: Mark = "idle"
-        for mark, severity in _SEVERITY.items():
-            if severity > _SEVERITY[worst] and self._marks.get((node, mark)):
-                worst = mark
-        return worst
 
 
 @dataclass(frozen=True)
