@@ -38,7 +38,6 @@ __all__ = ["LogLine", "Mark", "Progress", "Report", "Snapshot", "Superstep", "Ta
 
 Report = TaskFinished | TaskFailed | TaskInterrupted
 """How a task of a node ended."""
-
 _PAUSES: Mapping[str, str] = {
     "interrupt": "waits for an answer",
     "before": "paused at a breakpoint, before",
@@ -153,10 +152,9 @@ def shown(snapshot: Snapshot, event: Event | LiveEvent, shape: Shape, folding: F
         case ChildEvent():
             return _inside(snapshot, event)
         case _:
-            before = snapshot.position
-            at = event.created_at
-            moved = snapshot.moved(position=advance(before, event, folding), ended=at)
-            return _recorded(moved, before, event, shape)
+            after = advance(snapshot.position, event, folding)
+            moved = snapshot.moved(position=after, ended=event.created_at)
+            return _recorded(moved, snapshot.position, event, shape)
 
 
 def _emitted(snapshot: Snapshot, task_id: str, node: str, said: TaskEmitted) -> Snapshot:
@@ -316,9 +314,8 @@ def _reported(snapshot: Snapshot, event: TaskFinished | TaskFailed | TaskInterru
             usage = used(barred.usage, event.update)
             return _visited(barred, node, event).moved(usage=usage)
         case TaskFailed(task_id=task_id, node=node, error=error):
-            text = f"{error.type}: {error.message}"
-            counted = _visited(snapshot, node, event)
-            return _said(_barred(counted, task_id, mark="failed"), event, text, "failed")
+            barred = _barred(_visited(snapshot, node, event), task_id, mark="failed")
+            return _said(barred, event, f"{error.type}: {error.message}", "failed")
         case TaskInterrupted(task_id=task_id, interrupts=interrupts):
             asked = _barred(snapshot, task_id, mark="waiting" if interrupts else "idle")
             for item in interrupts:
