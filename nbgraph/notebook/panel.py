@@ -239,16 +239,16 @@ class Panel(ipywidgets.VBox):
             self._toolbar.hold(node)
 
     def _show_main(self, snapshot: Snapshot) -> None:
-        shown: list[ipywidgets.Widget] = []
+        shown: list[Any] = []
         shown += filter(None, [self._failed(snapshot)])
         shown += self._questions.show(snapshot)
         shown += filter(None, [self._editing])
         shown += self._start_form(snapshot)
         shown += [self._record(record) for record in snapshot.records]
         shown += filter(None, [self._result(snapshot)])
-        if not shown:
+        if all(each.layout.display == "none" for each in shown):
             set_text(self._nothing, words.waiting_for(snapshot))
-            shown = [self._nothing]
+            shown.append(self._nothing)
         children = (*shown, self._doing)
         if self._main.children != children:
             self._main.children = children

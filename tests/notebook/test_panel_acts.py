@@ -127,6 +127,12 @@ def test_every_button_that_is_held_says_why_in_its_tooltip():
     assert all(each.tooltip for each in held)
 
 
+def test_where_nothing_waits_it_says_what_comes_next():
+    panel = Panel(graph_of(says("a"), interrupt_before=["a"]), "t", {})
+    panel.session.settle()
+    assert "Next: a." in shown(panel)
+
+
 # --- breakpoints and nodes --------------------------------------------------------------------
 
 
