@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from nbgraph.agents.approvals import ToolInterruptMiddleware
 from nbgraph.agents.contexts import ModelMiddlewareContext, ToolMiddlewareContext
-from nbgraph.agents.decisions import ToolDecision, ToolInterrupt
 from nbgraph.agents.limits import ToolLimitMiddleware
 from nbgraph.agents.rules import (
     InterruptRule,
@@ -18,6 +17,7 @@ from nbgraph.agents.rules import (
     matches,
     should_interrupt,
 )
+from nbgraph.core.decisions import ToolDecision, ToolInterrupt
 from nbgraph.core.middleware import (
     GraphMiddlewareContext,
     Middleware,

@@ -9,8 +9,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from nbgraph.agents.decisions import ToolInterrupt, decided, edited_arguments
 from nbgraph.core.answers import UNSET, Unset
+from nbgraph.core.decisions import ToolInterrupt, decided, edited_arguments
 from nbgraph.core.events import Interrupt
 from nbgraph.core.hidden import Findings, cleaned, findings
 from nbgraph.core.json_values import Json, is_array, is_object

@@ -16,14 +16,18 @@ from contextlib import aclosing, asynccontextmanager
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from injectq import InjectQ
-from tenxgraph.core.graph import StateGraph
-from tenxgraph.core.state import ExecutionStatus
 from tenxgraph.utils import pending_interrupt
 from tenxgraph.utils.constants import ResponseGranularity
 
 from nbgraph.adapters.agentflow_events import Translation, error_of
-from nbgraph.adapters.agentflow_shape import messages_of, shape_of, values_of
+from nbgraph.adapters.agentflow_shape import shape_of
+from nbgraph.adapters.agentflow_state import (
+    changed,
+    is_shared,
+    messages_of,
+    stand_before,
+    values_of,
+)
 from nbgraph.adapters.log import BranchLog, ThreadLog
 from nbgraph.adapters.requests import checked
 from nbgraph.adapters.values import WholeValues, plain
@@ -80,21 +84,13 @@ def open_thread(
     notices: list[str] = []
     if type(app._checkpointer).__name__ == "InMemoryCheckpointer":
         notices.append("Kept in memory only: gone when the kernel stops.")
-    if _is_shared(app._state_graph):
+    if is_shared(app._state_graph):
         notices.append(
             "This graph is built on AgentFlow's global container: runs of two such graphs can "
             "write into each other's threads. Build each with StateGraph(..., container=InjectQ())."
         )
     driver = AgentFlowDriver(app, thread_id, branch_id, context=context)
     return driver, " ".join(notices) or None
-
-
-def _is_shared(graph: Any) -> bool:
-    """Return whether other graphs resolve their checkpointer from this one's container."""
-    container = graph._container
-    if container is getattr(InjectQ, "_instance", None):
-        return True
-    return container.get(StateGraph) is not graph  # the last one that was built on it
 
 
 class AgentFlowDriver:
@@ -199,8 +195,8 @@ class AgentFlowDriver:
             case Resume():
                 for event in branch.record(checked(request, self.shape, branch, self.thread_id)):
                     yield event
-                [answer] = [branch.position.answered[key].answer for key in _keys(request, branch)]
-                happening = self._run({"resume": answer}, self._translation())
+                [*_, answered] = branch.position.answered.values()
+                happening = self._run({"resume": answered.answer}, self._translation())
             case Continue():
                 checked(request, self.shape, branch, self.thread_id)
                 happening = self._continue(request)
@@ -368,12 +364,12 @@ class AgentFlowDriver:
         state = await self._state()
         if state is None:
             raise StateUpdateError("The thread is new; start it with an input")
-        changed = _changed(state, request.update)
-        await self._keep(changed)
-        values = values_of(changed)
+        edited = changed(state, request.update)
+        await self._keep(edited)
+        values = values_of(edited)
         update = {name: values[name] for name in request.update}
-        edited = StateEdited(update=update, replaced=tuple(update), by=request.by or login_name())
-        for event in self._branch.record([edited], changed.model_copy(deep=True)):
+        told = StateEdited(update=update, replaced=tuple(update), by=request.by or login_name())
+        for event in self._branch.record([told], edited.model_copy(deep=True)):
             yield event
 
     async def _fork(self, request: Fork) -> AsyncGenerator[_Happened, None]:
@@ -384,10 +380,10 @@ class AgentFlowDriver:
             raise StateUpdateError(f"AgentFlow keeps nothing of event {at} of {branch.id!r}")
         cut = branch.planned_at(at)
         position = branch.position_at(cut)
-        copy = _changed(place, request.update or {})
+        copy = changed(place, request.update or {})
         other = self.on(name)
         if position.tasks:
-            _stand_before(copy, position.tasks[0].node)
+            stand_before(copy, position.tasks[0].node)
         await other._keep(copy)
         waited = bool(branch.position_at(at).pending)
         forked = self._log.branches[name] = branch.forked(name, cut)
@@ -403,36 +399,3 @@ class AgentFlowDriver:
             async with aclosing(running) as events:
                 async for event in events:
                     yield event
-
-
-def _keys(request: Resume, branch: BranchLog) -> list[str]:
-    if request.answers is not None:
-        return list(request.answers)
-    return list(branch.position.answered)
-
-
-def _changed(state: Any, update: Mapping[str, Any]) -> Any:
-    """Return a copy of a state with some fields changed, each checked by the state's model."""
-    copy = state.model_copy(deep=True)
-    unknown = [name for name in update if name not in type(state).model_fields]
-    if unknown or "execution_meta" in update:
-        raise StateUpdateError(
-            f"AgentFlow's state has no field {', '.join(map(repr, unknown or ['execution_meta']))} "
-            f"to edit; it has {', '.join(values_of(state))}"
-        )
-    try:
-        whole = type(state).model_validate({**dict(copy), **update})
-    except ValueError as error:
-        raise StateUpdateError(f"The edit does not fit the state: {error}") from error
-    for name in update:
-        setattr(copy, name, getattr(whole, name))
-    return copy
-
-
-def _stand_before(state: Any, node: str) -> None:
-    """Have a state go on with a node as if it had paused before it."""
-    meta = state.execution_meta
-    meta.status = ExecutionStatus.INTERRUPTED_BEFORE
-    meta.current_node = meta.interrupted_node = node
-    meta.interrupt_data = None
-    meta.interrupt_reason = None

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from nbgraph.adapters.agentflow_shape import values_of
+from nbgraph.adapters.agentflow_state import values_of
 from nbgraph.adapters.errors import error_of
 from nbgraph.adapters.values import plain
 from nbgraph.core.events import (

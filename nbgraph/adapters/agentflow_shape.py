@@ -1,4 +1,4 @@
-"""The structure of a compiled AgentFlow graph, its state as values, and inputs for it."""
+"""The structure of a compiled AgentFlow graph."""
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportMissingImports=false
@@ -9,15 +9,11 @@ import inspect
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tenxgraph.core.state import Message
-
-from nbgraph.adapters.values import plain
 from nbgraph.core.driver import ANYWHERE, EdgeShape, NodeShape, Shape
 
-__all__ = ["messages_of", "shape_of", "values_of"]
+__all__ = ["shape_of"]
 
 _ENDS = ("__start__", "__end__")
-_HIDDEN = frozenset({"execution_meta"})
 _INPUT: Mapping[str, Any] = {
     "type": "object",
     "properties": {
@@ -71,23 +67,3 @@ def _edges(edges: Iterable[Any], entry: str | None) -> Iterable[EdgeShape]:
             said = edge.condition_result
             label = None if said in (None, edge.to_node) else str(said)
             yield EdgeShape(edge.from_node, edge.to_node, "branch", label)
-
-
-def values_of(state: Any) -> dict[str, Any]:
-    """Return a state's fields as JSON, without the engine's own."""
-    return {
-        name: plain(getattr(state, name))
-        for name in type(state).model_fields
-        if name not in _HIDDEN
-    }
-
-
-def messages_of(given: Any) -> dict[str, Any]:
-    """Return an input as the engine takes it: texts as messages of the user."""
-    values = dict(given)
-    found = values.get("messages")
-    if isinstance(found, list | tuple):
-        values["messages"] = [
-            Message.text_message(each) if isinstance(each, str) else each for each in found
-        ]
-    return values

@@ -16,7 +16,8 @@ from typing import Any, cast
 
 from nbgraph.adapters.langgraph_shape import subgraph_of
 from nbgraph.adapters.values import plain
-from nbgraph.agents.decisions import (
+from nbgraph.core.answers import ADVISORY
+from nbgraph.core.decisions import (
     ACTIONS,
     Action,
     ToolInterrupt,
@@ -25,7 +26,6 @@ from nbgraph.agents.decisions import (
     decision_schema,
     edited_arguments,
 )
-from nbgraph.core.answers import ADVISORY
 from nbgraph.core.events import Interrupt
 
 __all__ = ["Asked", "questions", "resumption", "tools_of"]

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from nbgraph.agents.contexts import ToolMiddlewareContext
-from nbgraph.agents.decisions import (
+from nbgraph.agents.responding import Responded
+from nbgraph.agents.rules import InterruptRule, matched
+from nbgraph.core.decisions import (
     ToolDecision,
     ToolInterrupt,
     approval_id,
@@ -14,9 +16,7 @@ from nbgraph.agents.decisions import (
     decision_schema,
     edited_arguments,
 )
-from nbgraph.agents.responding import Responded
-from nbgraph.agents.rules import InterruptRule, matched
-from nbgraph.core.interrupts import Reply, ask
+from nbgraph.core.interrupts import Submitted, ask
 from nbgraph.core.middleware import Middleware, Replacement
 from nbgraph.errors import GraphConfigError, ToolDeniedError
 
@@ -99,7 +99,9 @@ def shown_call(ctx: ToolMiddlewareContext) -> ToolInterrupt:
     )
 
 
-def _done(ctx: ToolMiddlewareContext, decision: ToolDecision, reply: Reply) -> Replacement | None:
+def _done(
+    ctx: ToolMiddlewareContext, decision: ToolDecision, reply: Submitted
+) -> Replacement | None:
     match decision.action:
         case "approve":
             ctx.approved["arguments"] = ctx.value

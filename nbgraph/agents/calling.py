@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from nbgraph.agents.contexts import ToolMiddlewareContext
-from nbgraph.agents.decisions import arguments_digest, escaped
 from nbgraph.agents.responding import Responded
 from nbgraph.agents.tool_context import ToolContext
 from nbgraph.agents.tools import Tool
 from nbgraph.core.answers import to_json
 from nbgraph.core.context import NodeContext
+from nbgraph.core.decisions import arguments_digest, escaped
 from nbgraph.core.effects import Effect
 from nbgraph.core.interrupts import Frame, bound, running
 from nbgraph.core.json_values import Json, NotJsonError

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast, overload
 
 from pydantic import ValidationError
 
-from nbgraph.agents.decisions import Action, ToolInterrupt, decided, edited_arguments
+from nbgraph.core.decisions import Action, ToolInterrupt, decided, edited_arguments
 from nbgraph.core.events import (
     AnswerRefused,
     AnswersGiven,

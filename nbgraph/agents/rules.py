@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from nbgraph.agents.decisions import ACTIONS, Action, MatchedRule
+from nbgraph.core.decisions import ACTIONS, Action, MatchedRule
 from nbgraph.core.formats import pattern_matches, pattern_works
 from nbgraph.errors import GraphConfigError
 

@@ -9,12 +9,12 @@ from typing import Any, Literal
 
 from nbgraph.agents.calling import Called, called_from
 from nbgraph.agents.chat import whole_text
-from nbgraph.agents.decisions import arguments_digest, escaped
 from nbgraph.agents.history import asked_in_turn
 from nbgraph.agents.model import check_fields, checked_tools, field_of
 from nbgraph.agents.responding import Responded
 from nbgraph.agents.tools import Tool
 from nbgraph.core.context import NodeContext
+from nbgraph.core.decisions import arguments_digest, escaped
 from nbgraph.core.interrupts import GraphInterrupt
 from nbgraph.core.messages import AIMessage, ToolCall, ToolMessage
 from nbgraph.core.node import Node, node

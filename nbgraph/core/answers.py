@@ -20,7 +20,7 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from nbgraph.core.events import Interrupt
 from nbgraph.core.json_drafts import modern
-from nbgraph.core.json_values import Json, NotJsonError, is_object, pointer, to_json
+from nbgraph.core.json_values import Json, NotJsonError, is_array, is_object, pointer, to_json
 from nbgraph.core.type_judges import NotValidError, adapter, validated
 from nbgraph.errors import AnswerError, GraphConfigError
 
@@ -32,6 +32,7 @@ __all__ = [
     "UNSET",
     "NotJsonError",
     "Unset",
+    "asks_for_a_secret",
     "judge",
     "pointer",
     "problems_of",
@@ -96,6 +97,13 @@ def publish(response_schema: Any) -> dict[str, Json] | None:
     if isinstance(response_schema, _VALUES):
         raise TypeError(_what_to_pass(response_schema))
     return json.loads(_published_type(response_schema))
+
+
+def asks_for_a_secret(schema: Json) -> bool:
+    """Return whether a published schema has a part that is written and never shown again."""
+    if is_object(schema):
+        return schema.get("writeOnly") is True or any(map(asks_for_a_secret, schema.values()))
+    return is_array(schema) and any(map(asks_for_a_secret, schema))
 
 
 _VALUES = (str, bytes, bool, int, float, BaseModel, list, tuple, set, frozenset)

@@ -16,7 +16,7 @@ from hashlib import blake2b
 from typing import Any, Literal, Protocol, cast
 from uuid import uuid4
 
-from pydantic import BaseModel, ConfigDict, SerializationInfo, model_serializer
+from pydantic import BaseModel, ConfigDict, Field, SerializationInfo, model_serializer
 from pydantic_core import from_json, to_json
 
 from nbgraph.errors import IntegrationNotInstalledError, StateStoreError
@@ -64,7 +64,7 @@ class Blob(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     kind: Kind
-    content: bytes
+    content: bytes = Field(repr=False)
     summary: str
     detail: Any = None
 

@@ -14,9 +14,17 @@ from base64 import b64decode
 from collections.abc import Callable
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal, localcontext
-from ipaddress import IPv4Address, IPv6Address
+from ipaddress import (
+    IPv4Address,
+    IPv4Interface,
+    IPv4Network,
+    IPv6Address,
+    IPv6Interface,
+    IPv6Network,
+)
 from typing import Any
 
+import pydantic
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import SchemaError, SchemaValidator, core_schema
 
@@ -35,6 +43,7 @@ _CLOCK = r"\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?"
 _ZONE = r"([Zz]|[+-]\d{2}:?\d{2})?"
 DECIMAL = r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,6})?"
 """How a decimal number is written."""
+_ADDRESS = r"[0-9A-Fa-f:.]+(/[\d.]{1,15})?"
 _LABEL = r"[^\W_]([\w-]{0,61}[^\W_])?"
 _LOCAL = r"[\w!#$%&'*+/=?^`{|}~.-]{1,64}"
 
@@ -85,26 +94,13 @@ def _compiled(pattern: str) -> SchemaValidator | None:
 
 @functools.cache
 def _adapter(kind: Any) -> TypeAdapter[Any]:
-    return TypeAdapter(kind() if kind in (_any_url, _any_address) else kind)
-
-
-# What follows loads the packages of e-mail and of installed packages, which takes 15 ms.
-
-
-def _any_url() -> Any:
-    from pydantic import AnyUrl
-
-    return AnyUrl
-
-
-def _any_address() -> Any:
-    from pydantic import IPvAnyAddress
-
-    return IPvAnyAddress
+    # Pydantic's own are named: they load the package of e-mail and the list of installed packages,
+    # which takes 15 ms.
+    return TypeAdapter(getattr(pydantic, kind) if isinstance(kind, str) else kind)
 
 
 def _shaped(shape: str, kind: Any) -> Callable[[str], bool]:
-    """Return a check that text has a shape and is read by pydantic as `kind`."""
+    """Return a check that text has a shape and is read by pydantic as `kind`, or its `"kind"`."""
 
     def check(text: str) -> bool:
         if len(text) > _MAX_TEXT or re.fullmatch(shape, text, re.ASCII) is None:
@@ -176,13 +172,24 @@ FORMATS: dict[str, Callable[[str], bool]] = {
     "decimal": lambda text: re.fullmatch(DECIMAL, text, re.ASCII) is not None,
     "duration": _shaped(r"[+-]?P[\dTYMWDHS.,]+", timedelta),
     "email": _email,
-    "uri": _shaped(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"{}|\\^`]+", _any_url),
+    "uri": _shaped(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"{}|\\^`]+", "AnyUrl"),
     "uuid": _UUID,
     **{f"uuid{version}": _uuid_of(version) for version in range(1, 9)},
     "ipv4": _shaped(r"[\d.]+", IPv4Address),
     "ipv6": _shaped(r"[0-9A-Fa-f:.]+", IPv6Address),
-    "ipvanyaddress": _shaped(r"[0-9A-Fa-f:.]+", _any_address),
+    "ipvanyaddress": _shaped(r"[0-9A-Fa-f:.]+", "IPvAnyAddress"),
+    "ipv4network": _shaped(_ADDRESS, IPv4Network),
+    "ipv6network": _shaped(_ADDRESS, IPv6Network),
+    "ipvanynetwork": _shaped(_ADDRESS, "IPvAnyNetwork"),
+    "ipv4interface": _shaped(_ADDRESS, IPv4Interface),
+    "ipv6interface": _shaped(_ADDRESS, IPv6Interface),
+    "ipvanyinterface": _shaped(_ADDRESS, "IPvAnyInterface"),
     "name-email": _name_email,
+    "idn-email": _email,
+    "multi-host-uri": _matching(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"{}|\\^`]+"),
+    "uri-reference": _matching(r"[^\s<>\"{}|\\^`]*"),
+    "json-pointer": _matching(r"(/([^/~]|~[01])*)*"),
+    "fraction": _matching(r"\s*[+-]?\d+(\s*/\s*\d*[1-9]\d*|(\.\d*)?([eE][+-]?\d+)?)\s*"),
     "hostname": lambda text: (
         len(text) <= 253 and re.fullmatch(rf"{_LABEL}(\.{_LABEL})*", text) is not None
     ),
@@ -208,6 +215,17 @@ _PROBLEMS = {
     "ipv4": "Not an IPv4 address. For example 192.0.2.1",
     "ipv6": "Not an IPv6 address. For example 2001:db8::1",
     "ipvanyaddress": "Not an IP address. For example 192.0.2.1",
+    "ipv4network": "Not an IPv4 network. For example 192.0.2.0/24",
+    "ipv6network": "Not an IPv6 network. For example 2001:db8::/32",
+    "ipvanynetwork": "Not an IP network. For example 192.0.2.0/24",
+    "ipv4interface": "Not an IPv4 address with its network. For example 192.0.2.1/24",
+    "ipv6interface": "Not an IPv6 address with its network. For example 2001:db8::1/64",
+    "ipvanyinterface": "Not an IP address with its network. For example 192.0.2.1/24",
+    "idn-email": "Not an e-mail address. For example name@shop.example",
+    "multi-host-uri": "Not an address with its scheme. For example postgres://db.example/shop",
+    "uri-reference": "Not a web address or a part of one",
+    "json-pointer": "Not a JSON Pointer. For example /items/0",
+    "fraction": "Not a fraction. For example 1/3",
     "name-email": "Not a name and e-mail address. For example Front Desk <name@shop.example>",
     "hostname": "Not a host name. For example shop.example",
     "base64": "Not base64. For example bGFtcA==",

@@ -15,7 +15,7 @@ from nbgraph.core.driver import Driver, Shape
 from nbgraph.core.events import Event, Interrupt, LiveEvent, RunFailed
 from nbgraph.core.executor import Executor, checked_executor
 from nbgraph.core.flow import Structure, build
-from nbgraph.core.interrupts import with_payload
+from nbgraph.core.interrupts import as_asked
 from nbgraph.core.loop import run_sync
 from nbgraph.core.middleware import Middleware, checked_middleware
 from nbgraph.core.migration import Migration, migration
@@ -82,7 +82,7 @@ def result_of(
         thread_id=driver.thread_id,
         checkpoint_id=f"{driver.branch_id}:{position.sequence}" if stored else None,
         status="completed" if position.status == "completed" else "interrupted",
-        interrupts={key: with_payload(asked) for key, asked in position.pending.items()},
+        interrupts=as_asked(position.pending),
     )
 
 

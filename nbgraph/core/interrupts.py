@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from nbgraph.core import answers
 from nbgraph.core.events import ChildPlace, Interrupt
-from nbgraph.errors import AnswerError, GraphExecutionError
+from nbgraph.errors import AnswerError, GraphConfigError, GraphExecutionError
 
 if TYPE_CHECKING:
     from nbgraph.core.node_hooks import Asker
@@ -20,13 +20,13 @@ __all__ = [
     "ChildPause",
     "Frame",
     "GraphInterrupt",
-    "Reply",
+    "Submitted",
     "answer_to",
+    "as_asked",
     "ask",
     "bound",
     "interrupt",
     "running",
-    "with_payload",
 ]
 
 _ID = re.compile(r"[A-Za-z0-9_.-]+")
@@ -142,8 +142,12 @@ Set by whoever asks with such payloads.
 """
 
 
-def with_payload(question: Interrupt) -> Interrupt:
-    """Return a question with its payload as the type it was asked with, where that is known."""
+def as_asked(pending: Mapping[str, Interrupt]) -> dict[str, Interrupt]:
+    """Return questions with their payloads as the types they were asked with, where known."""
+    return {key: _with_payload(question) for key, question in pending.items()}
+
+
+def _with_payload(question: Interrupt) -> Interrupt:
     payload = question.payload
     kind: Any = cast("Any", payload).get("kind") if isinstance(payload, dict) else None
     read = PAYLOADS.get(kind) if isinstance(kind, str) else None
@@ -216,18 +220,25 @@ def interrupt(
         Outside a running node.
     ValueError
         If the id is malformed, or the payload cannot be kept as JSON.
+    GraphConfigError
+        If the response schema has no JSON Schema, or asks for a secret.
     GraphExecutionError
         If the id was used before in this run of the node.
     """
     frame = _running_frame()
     question = _question(frame, payload, id, message, reason, response_schema)
+    if answers.asks_for_a_secret(question.response_schema):
+        raise GraphConfigError(
+            f"The answer to {question.key!r} would hold a secret, and answers are recorded "
+            "readable; pass the secret as context=, or ask which one to use"
+        )
     if question.response_schema is not None:
         answers.remember(frame.thread_id, question.key, response_schema)
     return answer_to(frame, question, response_schema)
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class Submitted:
     """An answer as it was given, with its question, for an asker that judges it itself."""
 
     question: Interrupt
@@ -254,7 +265,7 @@ def ask(
     response_schema: Any,
     tool_call_id: str | None,
     same: Callable[[Any], bool],
-) -> Reply:
+) -> Submitted:
     """Ask about something that must not change between question and answer.
 
     Parameters
@@ -273,7 +284,7 @@ def ask(
     shown = frame.shown.get(question.key)
     if question.key in frame.answers and (shown is None or not same(shown.payload)):
         frame.forget(question.key)
-    return Reply(question, answer_to(frame, question, None), frame)
+    return Submitted(question, answer_to(frame, question, None), frame)
 
 
 def _running_frame() -> Frame:

@@ -1,4 +1,4 @@
-"""JSON Schema of older drafts -> the same in Draft 2020-12."""
+"""JSON Schema of older drafts, and of OpenAPI 3.0 -> the same in Draft 2020-12."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ONE = {
 _LISTS = {"allOf", "anyOf", "oneOf", "prefixItems", "items"}
 _NAMED = {
     *("properties", "patternProperties", "$defs", "definitions", "dependentSchemas"),
-    "dependencies",
+    *("dependencies", "schemas"),
 }
 
 
@@ -25,12 +25,13 @@ _MAX_DEPTH = 100
 def modern(schema: Json, depth: int = 0) -> Json:
     """Return a schema as Draft 2020-12 writes it.
 
-    That changes a list of items, dependencies and bounds that are yes or no; anything else stays.
+    That changes a list of items, dependencies, bounds that are yes or no, recursion as Draft
+    2019-09 names it, and what OpenAPI 3.0 calls nullable; anything else stays.
     """
     if not is_object(schema) or depth > _MAX_DEPTH:
         return schema
     result = {key: _inside(key, value, depth + 1) for key, value in schema.items()}
-    for change in (_tuple, _dependencies, _bounds):
+    for change in (_tuple, _dependencies, _bounds, _recursion, _nullable):
         change(result)
     return result
 
@@ -40,7 +41,7 @@ def _inside(key: str, value: Json, depth: int) -> Json:
         return {name: modern(inner, depth) for name, inner in value.items()}
     if key in _LISTS and is_array(value):
         return [modern(inner, depth) for inner in value]
-    return modern(value, depth) if key in _ONE else value
+    return modern(value, depth) if key in _ONE or key == "components" else value
 
 
 def _tuple(schema: dict[str, Any]) -> None:
@@ -69,3 +70,31 @@ def _bounds(schema: dict[str, Any]) -> None:
             continue
         if schema.pop(beyond) and bound in schema:
             schema[beyond] = schema.pop(bound)
+
+
+def _recursion(schema: dict[str, Any]) -> None:
+    if isinstance(schema.get("$recursiveAnchor"), bool):
+        del schema["$recursiveAnchor"]
+    if schema.get("$recursiveRef") == "#":
+        schema.setdefault("$ref", schema.pop("$recursiveRef"))
+
+
+_NOTES = {"title", "description", "default", "examples", "readOnly", "writeOnly", "deprecated"}
+
+
+def _nullable(schema: dict[str, Any]) -> None:
+    """Add null to the type; where a reference or allOf has it, make it one of two kinds."""
+    if not isinstance(schema.get("nullable"), bool):
+        return
+    if not schema.pop("nullable"):
+        return
+    kind = schema.get("type")
+    if isinstance(kind, str) and kind != "null":
+        schema["type"] = [kind, "null"]
+        return
+    inner = {key: value for key, value in schema.items() if key not in _NOTES}
+    if "type" in schema or not ({"$ref", "allOf", "anyOf", "oneOf"} & inner.keys()):
+        return
+    for key in inner:
+        del schema[key]
+    schema["anyOf"] = [inner, {"type": "null"}]

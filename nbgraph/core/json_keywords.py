@@ -14,8 +14,12 @@ from nbgraph.core.json_values import Json, is_array, is_object
 
 __all__ = ["KEYWORDS", "BudgetSpentError", "budget", "counted"]
 
+_MAX_DEPTH = 180
+"""How many checks may stand in one another. Each takes three or four frames of Python's stack, and
+where that ends inside jsonschema's library in Rust, what comes out is no exception to be caught."""
+
 budget: ContextVar[list[int]] = ContextVar("nbgraph_schema_budget")
-"""How many keyword checks the running judgement may still make, in a list of one."""
+"""How many keyword checks the running judgement may still make, and how deep it is in them."""
 
 
 class BudgetSpentError(Exception):
@@ -30,11 +34,18 @@ def _spend(steps: int = 1) -> None:
 
 
 def counted(check: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a keyword's check that takes its step from the budget."""
+    """Return a keyword's check that takes its step from the budget, and stops in the depths."""
 
-    def counting(validator: Any, value: Any, instance: Any, schema: Any) -> Any:
+    def counting(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
         _spend()
-        return check(validator, value, instance, schema)
+        spent = budget.get()
+        if spent[1] >= _MAX_DEPTH:
+            raise BudgetSpentError
+        spent[1] += 1
+        try:
+            yield from check(validator, value, instance, schema) or ()
+        finally:
+            spent[1] -= 1
 
     return counting
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from nbgraph.core import plain_words as words
 from nbgraph.core.json_keywords import KEYWORDS, BudgetSpentError, budget, counted
+from nbgraph.core.json_library import load_jsonschema
 from nbgraph.core.json_values import Json, is_array, is_object, pointer
 
 if TYPE_CHECKING:
@@ -29,10 +30,11 @@ _BROKEN = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, 
 
 def schema_problems(schema: dict[str, Json], answer: Json) -> dict[str, str]:
     """Return what is wrong with an answer, by JSON Pointer; empty for a good one."""
+    load_jsonschema()
     from jsonschema.exceptions import UndefinedTypeCheck, UnknownType
     from referencing.exceptions import NoSuchResource, Unresolvable
 
-    token = budget.set([10_000 + 50 * _size(answer)])
+    token = budget.set([10_000 + 50 * _size(answer), 0])
     try:
         return _problems(_strict_validator()(schema, registry=_no_registry()).iter_errors(answer))
     except BudgetSpentError:
@@ -47,6 +49,7 @@ def schema_problems(schema: dict[str, Json], answer: Json) -> dict[str, str]:
 
 def schema_faults(schema: dict[str, Json]) -> dict[str, str]:
     """Return what makes a document no JSON Schema of Draft 2020-12, by JSON Pointer."""
+    load_jsonschema()
     from jsonschema import Draft202012Validator
 
     try:

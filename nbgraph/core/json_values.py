@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeGuard, cast
 
-from pydantic import BaseModel, SecretBytes, SecretStr
 from pydantic_core import to_jsonable_python
+
+from nbgraph.core.secrets import holds_secret
 
 __all__ = ["Json", "NotJsonError", "is_array", "is_object", "pointer", "to_json"]
 
@@ -157,7 +157,7 @@ class _Walk:
         return [self.value(item, (*path, index)) for index, item in enumerate(value)]
 
     def _object(self, value: Any, path: tuple[str | int, ...]) -> Json:
-        if _holds_secret(value, _MAX_DEPTH):
+        if holds_secret(value, _MAX_DEPTH):
             self._refuse(path, "it holds a secret, which would be kept readable")
             return None
         try:
@@ -166,24 +166,3 @@ class _Walk:
             self._refuse(path, f"an object of type {type(value).__name__}")
             return None
         return self.value(plain, path)
-
-
-def _holds_secret(value: Any, depth: int) -> bool:
-    """Whether a model or dataclass holds a secret, which JSON would show as stars."""
-    if isinstance(value, SecretStr | SecretBytes):
-        return True
-    return depth > 0 and any(_holds_secret(part, depth - 1) for part in _parts(value))
-
-
-def _parts(value: Any) -> Iterable[Any]:
-    match value:
-        case BaseModel():
-            return value.__dict__.values()
-        case Mapping():
-            return cast("Mapping[Any, Any]", value).values()
-        case list() | tuple() | set() | frozenset():
-            return cast("Iterable[Any]", value)
-        case _ if dataclasses.is_dataclass(value):
-            return [getattr(value, field.name, None) for field in dataclasses.fields(value)]
-        case _:
-            return ()

@@ -172,7 +172,7 @@ class Log:
         """
         if self.store is not None:
             epoch = await self._kept(self.store, draft)
-            if self._claim is not None:
+            if self._claim is not None and self._claim.epoch != epoch:
                 self._claim = Claim(self._claim.owner, epoch)
         self.position = draft.position
         return draft.events

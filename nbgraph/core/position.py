@@ -30,24 +30,11 @@ from nbgraph.core.events import (
     TaskInterrupted,
     TaskSpec,
 )
+from nbgraph.core.questions import Answered, waiting
 from nbgraph.core.starts import Began, ended, outcome_key, paused, started
 from nbgraph.core.store import BranchSummary, Status
-from nbgraph.core.waiting import waiting
 
 __all__ = ["Answered", "Position", "advance", "fold", "merged_state", "superstepped"]
-
-
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """An answer, its question, who gave it when, and the event, superstep and branch of it."""
-
-    interrupt: Interrupt
-    answer: Any
-    by: str | None
-    at: float
-    sequence: int
-    step: int
-    branch_id: str = "main"
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from nbgraph.core.compare import Comparison, compare_states
 from nbgraph.core.events import Event, Interrupt
-from nbgraph.core.interrupts import with_payload
+from nbgraph.core.interrupts import as_asked
 from nbgraph.core.loop import SyncTwin
 from nbgraph.core.position import Position
 from nbgraph.core.requests import Edit, Fork
@@ -128,7 +128,7 @@ class ThreadQueries:
     ) -> dict[str, Interrupt]:
         """Return the questions the thread waits for, by key."""
         position = await self._stored(thread_id, branch_id, state_store).position()
-        return {key: with_payload(asked) for key, asked in position.pending.items()}
+        return as_asked(position.pending)
 
     async def update_state(
         self,

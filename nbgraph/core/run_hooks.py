@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from nbgraph.core.events import Event, LiveEvent, RunFailed, RunFinished, RunPaused
+from nbgraph.core.interrupts import as_asked
 from nbgraph.core.middleware import (
     GraphMiddlewareContext,
     Hook,
@@ -123,7 +124,7 @@ def _outcome(last: Event | LiveEvent, position: Position) -> RunOutcome:
         case RunFinished():
             return RunOutcome("completed")
         case RunPaused():
-            return RunOutcome("paused", interrupts=dict(position.pending))
+            return RunOutcome("paused", interrupts=as_asked(position.pending))
         case RunFailed():
             return RunOutcome("failed", error=last.exception)
         case _:

@@ -22,6 +22,7 @@ from nbgraph.core.events import (
     TaskSpec,
     TaskStarted,
 )
+from nbgraph.core.interrupts import as_asked
 from nbgraph.core.position import Position, fold
 from nbgraph.core.schema import StateSchema
 
@@ -176,7 +177,7 @@ class StreamFilter:
             case RunFinished():
                 yield self._event("final", FinalEventData(self._state(), self._thread_id), event)
             case RunPaused() | RunStopped():
-                asked = dict(self._position.pending)
+                asked = as_asked(self._position.pending)
                 data = InterruptEventData(self._state(), self._thread_id, asked)
                 yield self._event("interrupt", data, event)
             case _:

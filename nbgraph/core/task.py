@@ -34,6 +34,7 @@ from nbgraph.core.node_hooks import NodeHooks, Result
 from nbgraph.core.prints import heard
 from nbgraph.core.retry import Attempts
 from nbgraph.core.schema import StateSchema
+from nbgraph.core.secrets import masked, secrets_of
 from nbgraph.core.superstep import read_result
 from nbgraph.core.workers import call_in_worker
 from nbgraph.errors import GraphExecutionError, NodeTimeoutError
@@ -86,6 +87,17 @@ class TaskCall:
     def emit_attempt(self, attempt: Attempt, at: float) -> None:
         """Show an attempt that will be repeated."""
         self.port.say(TaskEmitted(self.task.task_id, self.node.name, "attempt", attempt, at))
+
+    def described(self, error: BaseException) -> ErrorInfo:
+        """Return an error as it is kept: without the secrets in the call's context."""
+        info = described(error)
+        context = None if self.context is None else self.context.given
+        secrets = set(secrets_of(context))
+        return ErrorInfo(
+            type=info.type,
+            message=masked(info.message, secrets),
+            traceback=masked(info.traceback, secrets),
+        )
 
     def again(self, attempt: int = 1) -> TaskCall:
         """Return the call for another run of the node."""
@@ -140,7 +152,7 @@ async def run_task(call: TaskCall) -> Outcome:
     """Run a task to its outcome; only a cancellation gets out of here."""
     started, clock = time.time(), time.perf_counter()
     task_id, name = call.task.task_id, call.node.name
-    attempts = Attempts(call.node.retry, described, call.emit_attempt)
+    attempts = Attempts(call.node.retry, call.described, call.emit_attempt)
     try:
         update, replaced, routes = await _hooked(call, attempts)
         cache = _kept_cache(call)
@@ -188,7 +200,7 @@ def failed(call: TaskCall, error: BaseException, attempts: Attempts | None = Non
     event = TaskFailed(
         task_id=task_id,
         node=name,
-        error=described(error),
+        error=call.described(error),
         attempts=max(attempts.made, 1) if attempts else 1,
         child=call.frame.child,
     )

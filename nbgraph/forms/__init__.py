@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nbgraph.forms.answer import Reading, answer_of, read_part, shown_fields
+from nbgraph.forms.drafting import draft_of
 from nbgraph.forms.examples import has_examples, with_examples
 from nbgraph.forms.fields import (
     BooleanField,
@@ -72,6 +73,7 @@ __all__ = [
     "answer_of",
     "answer_rows",
     "carried",
+    "draft_of",
     "echo",
     "fields_of",
     "fits",

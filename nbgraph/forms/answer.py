@@ -242,8 +242,8 @@ def _tuple(field: TupleField, raw: Items) -> Part:
     """Read the places up to the last that is filled in; one before it cannot be left out."""
     whole = _Whole()
     parts = [*map(read_part, field.items, raw.raws)]
-    extra = [Part(each.value, touched=True) for each in raw.raws if isinstance(each, Misfit)]
-    parts += extra[: max(0, len(raw.raws) - len(field.items))]
+    beyond = raw.raws[len(field.items) :]
+    parts += [Part(each.value, touched=True) for each in beyond if isinstance(each, Misfit)]
     filled = [index for index, part in enumerate(parts) if part.value is not UNSET]
     last = filled[-1] if filled else -1
     for index, part in enumerate(parts):
@@ -266,7 +266,7 @@ def _map(field: MapField, raw: Pairs) -> Part:
             whole.add("", _no_key(part))
             continue
         problem = words.twice(key) if key in value else _key_error(field, key)
-        whole.add(key, replace(part, errors={"": problem, **part.errors}) if problem else part)
+        whole.add(key, replace(part, errors={**part.errors, "": problem}) if problem else part)
         if part.value is not UNSET:
             value.setdefault(key, part.value)
     problem = _count_error(field, len(raw.rows))

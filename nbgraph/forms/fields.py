@@ -51,8 +51,8 @@ class _Field:
         What the schema says it is when it is absent; UNSET too if it does not fit the field.
     description, examples
         What the schema says about it.
-    read_only, deprecated : bool
-        It is shown and not changed; it should not be used.
+    read_only, write_only, deprecated : bool
+        It is shown and not changed; it is typed and not shown again; it should not be used.
     widget : str
         The control that `x-widget` or `ui:widget` asks for; empty for the usual one.
     """
@@ -65,6 +65,7 @@ class _Field:
     description: str = ""
     examples: tuple[Json, ...] = ()
     read_only: bool = False
+    write_only: bool = False
     deprecated: bool = False
     widget: str = ""
 

@@ -36,9 +36,14 @@ _MAX_TRIES = 2_000
 _NULL_IS_ONE_OF_MANY = (ChoiceField, ConstField, JsonField)
 
 
-def inputs_of(field: Field, value: Json | Unset) -> Raw:
-    """Return the inputs that stand for an answer; those of an absent one for `UNSET`."""
-    return _absent(field) if isinstance(value, Unset) else _Filling().inputs(field, value)
+def inputs_of(field: Field, value: Json | Unset, *, typed: bool = False) -> Raw:
+    """Return the inputs that stand for an answer; those of an absent one for `UNSET`.
+
+    With `typed`, text in the place of a number is what somebody typed there.
+    """
+    if isinstance(value, Unset):
+        return _absent(field)
+    return _Filling(typed=typed).inputs(field, value)
 
 
 def untouched(field: Field) -> Raw:
@@ -162,8 +167,9 @@ def _absent_live(field: ObjectField) -> Raw:
 class _Filling:
     """Fills one answer in. Which of several kinds was meant is tried out, within a budget."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, typed: bool) -> None:
         self._tries = _MAX_TRIES
+        self._typed = typed
 
     def inputs(self, field: Field, value: Json) -> Raw:
         if value is None and field.nullable and not isinstance(field, _NULL_IS_ONE_OF_MANY):
@@ -182,8 +188,14 @@ class _Filling:
                 return self._picked(field, value)
             case LaterField():
                 return self.inputs(field.opened(), value)
+            case IntegerField() | NumberField() | DecimalField() if self._is_typed(field, value):
+                return str(value)
             case _:
                 return _scalar(field, value)
+
+    def _is_typed(self, field: Field, value: Json) -> bool:
+        is_text = self._typed and isinstance(value, str)
+        return is_text and isinstance(read_part(field, value).value, str)
 
     def _parts(self, field: ObjectField, value: Mapping[str, Json]) -> Parts:
         shape = "" if field.live is None else field.live.shape(value)

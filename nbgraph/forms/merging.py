@@ -22,7 +22,9 @@ NOTES = frozenset({
 _LEFT_TO_THE_JUDGE = frozenset({
     *("not", "contains", "minContains", "maxContains", "unevaluatedProperties"),
     *("unevaluatedItems", "minProperties", "maxProperties", "$dynamicRef", "$dynamicAnchor"),
+    *("pattern", "multipleOf"),
 })
+"""What needs no field of its own. Where two differ the first is shown, and the judge knows both."""
 
 
 class ConflictError(ValueError):

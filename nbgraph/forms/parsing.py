@@ -88,13 +88,20 @@ def _bounds_error(bounds: Bounds, number: Decimal) -> str | None:
 def parse_json(raw: str) -> tuple[Json, str | None]:
     """Read JSON."""
     try:
-        return json.loads(raw, parse_constant=_no_constant, object_pairs_hook=_no_twins), None
+        return _READER.decode(raw), None
     except json.JSONDecodeError as error:
         return raw, f"{words.NOT_JSON}: {error.msg} in line {error.lineno}, column {error.colno}"
     except ValueError as error:
         return raw, str(error)
     except RecursionError:
         return raw, "Nested too deep"
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text} is too large a number")
+    return number
 
 
 def _no_constant(name: str) -> Json:
@@ -108,6 +115,11 @@ def _no_twins(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
             raise ValueError(f"{json.dumps(name, ensure_ascii=False)} is there twice. Keep one.")
         result[name] = value
     return result
+
+
+_READER = json.JSONDecoder(
+    parse_float=_finite, parse_constant=_no_constant, object_pairs_hook=_no_twins
+)
 
 
 # --- durations --------------------------------------------------------------------------------

@@ -203,7 +203,7 @@ class _Reader:
 
     def _map_or_json(self, schema: dict[str, Json], place: Place, about: dict[str, Any]) -> Field:
         values, patterns = schema.get("additionalProperties"), schema.get("patternProperties")
-        if is_object(values) or is_object(patterns):
+        if is_object(values) or is_object(patterns) or is_object(schema.get("propertyNames")):
             return self._deferred(schema, place, about) or self._map(schema, place, about)
         if values is False and "object" in kinds_of(schema):
             return ObjectField(**about, fields=())
@@ -221,7 +221,7 @@ class _Reader:
         return MapField(
             **about,
             key=self._key({"allOf": [key, names]} if is_object(names) else key, place),
-            value=self.field(values, place.entry(about["label"])),
+            value=self.field({} if values is None else values, place.entry(about["label"])),
             min_items=scalars.count(schema.get("minProperties")) or 0,
             max_items=scalars.count(schema.get("maxProperties")),
         )
@@ -336,7 +336,7 @@ class _Reader:
         return {} if isinstance(whole, Recursion) else whole
 
 
-_SAID = {"label", "description", "examples", "read_only", "deprecated", "widget"}
+_SAID = {"label", "description", "examples", "read_only", "write_only", "deprecated", "widget"}
 
 
 def _why(notes: Mapping[str, Json], error: ValueError) -> str:

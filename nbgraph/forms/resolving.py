@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from urllib.parse import unquote
 
 from nbgraph.core.json_values import Json, is_array, is_object
 from nbgraph.forms.merging import CONDITIONS, ConflictError, is_note, merged
+from nbgraph.forms.naming import Names
 
 __all__ = ["Document", "Place", "Recursion", "UnresolvedError"]
 
@@ -71,6 +71,7 @@ class Document:
 
     def __init__(self, root: Json) -> None:
         self.root = root
+        self._names = Names(root)
         self._steps = 0
 
     def whole(self, schema: Json, place: Place) -> tuple[dict[str, Json] | Recursion, Place]:
@@ -103,8 +104,9 @@ class Document:
         found = {key: value for key, value in schema.items() if key not in _RESOLVED}
         if CONDITIONS not in found:
             found.update(_conditions(schema))
-        if isinstance(schema.get("$ref"), str):
-            target, place = self._followed(schema["$ref"], found, place, hops)
+        reference = schema.get("$ref", schema.get("$dynamicRef"))
+        if isinstance(reference, str):
+            target, place = self._followed(reference, found, place, hops)
             if isinstance(target, Recursion):
                 return target, place
             found = merged(found, target)
@@ -128,30 +130,31 @@ class Document:
         return Recursion(reference, dict(beside)), place
 
     def _target(self, reference: str) -> Json:
-        if reference == "#":
-            return self.root
-        if not reference.startswith("#/"):
-            raise UnresolvedError(f"{reference!r} is not in the document")
-        target = self.root
-        for part in reference[2:].split("/"):
-            name = unquote(part).replace("~1", "/").replace("~0", "~")
-            if is_object(target) and name in target:
-                target = target[name]
-            elif is_array(target) and name.isdecimal() and int(name) < len(target):
-                target = target[int(name)]
-            else:
-                raise UnresolvedError(f"{reference!r} is not in the document")
-        return target
+        try:
+            return self._names.find(reference)
+        except LookupError as error:
+            raise UnresolvedError(f"{reference!r} is not in the document") from error
 
     def judged(self, schema: Mapping[str, Json]) -> dict[str, Json]:
         """Return a schema that a judge can use on its own: with the definitions of the document."""
         root: Mapping[str, Json] = self.root if is_object(self.root) else {}
-        shared = {key: root[key] for key in ("$defs", "definitions") if key in root}
+        shared = {key: root[key] for key in _SHARED if key in root}
         return {**shared, "allOf": [schema]}
 
 
+_SHARED = ("$id", "$defs", "definitions", "components")
+
 _RESOLVED = frozenset({
-    *("$ref", "allOf", "if", "then", "else", "dependentRequired", "dependentSchemas"),
+    *(
+        "$ref",
+        "$dynamicRef",
+        "allOf",
+        "if",
+        "then",
+        "else",
+        "dependentRequired",
+        "dependentSchemas",
+    ),
 })
 
 

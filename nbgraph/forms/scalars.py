@@ -30,6 +30,7 @@ def about(
         "description": _string(schema.get("description")),
         "examples": tuple(examples[:_MAX_EXAMPLES]) if is_array(examples) else (),
         "read_only": schema.get("readOnly") is True,
+        "write_only": schema.get("writeOnly") is True,
         "deprecated": schema.get("deprecated") is True,
         "widget": widget_of(schema),
     }
@@ -98,9 +99,7 @@ def text_field(schema: Mapping[str, Json], said: dict[str, Any]) -> TextField:
         pattern_is_checked=pattern is None or pattern_works(pattern),
         format=form,
         multiline=said["widget"] == "textarea" or (long and said["widget"] != "text"),
-        secret=form == "password"
-        or said["widget"] == "password"
-        or schema.get("writeOnly") is True,
+        secret="password" in (form, said["widget"]) or said["write_only"],
         upload=_upload(schema, form),
     )
 

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from nbgraph.core.json_values import Json, is_array, is_object, pointer
-from nbgraph.forms.answer import shown_fields
+from nbgraph.forms.answer import read_part, shown_fields
 from nbgraph.forms.fields import (
     Field,
+    JsonField,
     LaterField,
     ListField,
     MapField,
@@ -19,7 +20,7 @@ from nbgraph.forms.fields import (
 )
 from nbgraph.forms.inputs import Items, Pairs, Parts, Picked, Raw
 
-__all__ = ["MASK", "replaced", "secret_places"]
+__all__ = ["MASK", "replaced", "secret_places", "unkept_places"]
 
 MASK = "••••••"
 """What is shown for a secret."""
@@ -31,6 +32,16 @@ def secret_places(field: Field, raw: Raw, at: str = "") -> Iterator[str]:
         yield at
     for below, inner, inside in _inside(field, raw):
         yield from secret_places(inner, inside, f"{at}{below}")
+
+
+def unkept_places(field: Field, raw: Raw, at: str = "") -> Iterator[str]:
+    """Yield the JSON Pointers of what a draft leaves out: what is write-only, and no JSON yet."""
+    is_secret = field.write_only or (isinstance(field, TextField) and field.secret)
+    if is_secret or (isinstance(field, JsonField) and read_part(field, raw).errors):
+        yield at
+        return
+    for below, inner, inside in _inside(field, raw):
+        yield from unkept_places(inner, inside, f"{at}{below}")
 
 
 def _inside(field: Field, raw: Raw) -> Iterator[tuple[str, Field, Raw]]:

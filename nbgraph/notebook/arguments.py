@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 
 import ipywidgets
 
-from nbgraph.agents.decisions import ToolInterrupt
 from nbgraph.core.answers import UNSET, Unset, problems_of
+from nbgraph.core.decisions import ToolInterrupt
 from nbgraph.core.json_values import Json, is_object, pointer
 from nbgraph.forms import inputs_of
 from nbgraph.notebook.argument_row import ArgumentRow

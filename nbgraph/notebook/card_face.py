@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import ipywidgets
 
-from nbgraph.agents.decisions import ToolInterrupt
+from nbgraph.core.decisions import ToolInterrupt
 from nbgraph.core.events import Interrupt
 from nbgraph.notebook.arguments import Arguments
 from nbgraph.notebook.card_zones import call_spans, call_zone, model_zone, system_zone

@@ -11,8 +11,8 @@ from typing import Any
 
 import ipywidgets
 
-from nbgraph.agents.decisions import ToolInterrupt
 from nbgraph.core.answers import Unset
+from nbgraph.core.decisions import ToolInterrupt
 from nbgraph.core.hidden import pieces, reveal
 from nbgraph.core.json_values import Json
 from nbgraph.drawing import cut

@@ -8,7 +8,7 @@ from typing import Any
 
 import ipywidgets
 
-from nbgraph.agents.decisions import ToolInterrupt
+from nbgraph.core.decisions import ToolInterrupt
 from nbgraph.core.hidden import reveal
 from nbgraph.drawing import cut
 from nbgraph.notebook.parts import button, classed, column, mark, row, set_class, spacer, text

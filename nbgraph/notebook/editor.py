@@ -13,13 +13,28 @@ from typing import Any
 import ipywidgets
 
 from nbgraph.core.answers import UNSET, Unset
-from nbgraph.forms import ConstField, Field, Misfit, Raw, echo, hint, untouched, value_words
-from nbgraph.notebook.labels import described, label, set_text
+from nbgraph.forms import (
+    ConstField,
+    Field,
+    Misfit,
+    Raw,
+    echo,
+    hint,
+    read_part,
+    untouched,
+    value_words,
+)
+from nbgraph.notebook.labels import described, set_text
+from nbgraph.notebook.lean import button, column, row, said, set_hidden, tick
+from nbgraph.notebook.parts import set_class
 from nbgraph.notebook.routing import serve_while_busy
 
-__all__ = ["NO_VALUE", "Editor", "GroupEditor", "Making", "button", "null_tick"]
+__all__ = ["NO_VALUE", "Editor", "GroupEditor", "Making", "null_tick"]
 
 NO_VALUE = "no value (null)"
+
+_BESIDE = 34
+"""How long what is said about a field may be to stand beside its label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +48,7 @@ class Making:
     changed : callable
         Is told of the editor whose input a person has changed.
     focus : callable
-        Moves the focus into an editor.
+        Moves the focus into a widget.
     widgets : dict of str to callable
         Makes the control of the field at a JSON Pointer, where `*` is any entry of a list or map.
     at : str
@@ -42,7 +57,7 @@ class Making:
 
     edit: Callable[[Field, Making], Editor]
     changed: Callable[[Editor], None]
-    focus: Callable[[Editor], None]
+    focus: Callable[[ipywidgets.DOMWidget], None]
     widgets: Mapping[str, Callable[[Field], Any]]
     at: str = ""
 
@@ -72,22 +87,19 @@ class Editor:
         self._showing = self._has_error = False
         has_default = not isinstance(field.default, Unset) and not isinstance(field, ConstField)
         self._default: Raw = untouched(field) if has_default else UNSET
-        self._chip = label("default", "nbgraph-default") if has_default else None
         text = hint(field)
-        self._help = label(text, "nbgraph-help") if text else None
+        self._is_aside = bool(text) and len(text) <= _BESIDE
+        beside = ("nbgraph-aside",) if self._is_aside else ()
+        self._help = said(text, "nbgraph-help", *beside) if text else None
         self._echo: ipywidgets.Label | None = None
         self._error: ipywidgets.Label | None = None
-        said = tuple(each for each in (self._chip, self._help) if each is not None)
-        both = ipywidgets.HBox(said).add_class("nbgraph-row") if len(said) > 1 else None
-        self._below: Any = both or next(iter(said), None)
-        self.box = ipywidgets.VBox((*controls, *self._said())).add_class("nbgraph-field")
-        if field.deprecated:
-            self.box.add_class("nbgraph-deprecated")
+        struck = ("nbgraph-deprecated",) if field.deprecated else ()
+        self.box = column((*controls, *self._said()), "nbgraph-field", *struck)
         self._mark_default()
 
     def _said(self) -> tuple[ipywidgets.Widget, ...]:
         """Return what stands below the control."""
-        return tuple(each for each in (self._below, self._echo, self._error) if each is not None)
+        return tuple(each for each in (self._help, self._echo, self._error) if each is not None)
 
     # --- the input ---
 
@@ -142,43 +154,40 @@ class Editor:
     def show_error(self, error: str | None) -> None:
         """Show what is wrong in place of the help, or the help again."""
         if error and self._error is None:
-            self._error = label("", "nbgraph-error")
+            self._error = said("", "nbgraph-error")
             serve_while_busy(self._error)
             self._arrange()
         if self._error is not None:
             set_text(self._error, error or "")
-            self._error.layout.display = None if error else "none"
-        for said in (self._below, self._echo):
-            if said is not None:
-                said.layout.display = "none" if error else None
+            set_hidden(self._error, hidden=not error)
+        for each in (self._help, self._echo):
+            if each is not None:
+                set_hidden(each, hidden=bool(error))
         self._has_error = bool(error)
-        if error:
-            self.box.add_class("nbgraph-has-error")
-        else:
-            self.box.remove_class("nbgraph-has-error")
+        set_class(self.box, "nbgraph-has-error", on=self._has_error)
+        if not error:
             self._mark_default()
 
     def _arrange(self) -> None:
         """Put what is said into its place below the control."""
-        said = {id(each) for each in (self._below, self._echo, self._error)}
-        controls = [each for each in self.box.children if id(each) not in said]
+        below = {id(each) for each in (self._help, self._echo, self._error)}
+        controls = [each for each in self.box.children if id(each) not in below]
         self.box.children = (*controls, *self._said())
 
     def _mark_default(self) -> None:
-        if self._chip is not None:
-            is_default = self._default is not UNSET and self.raw == self._default
-            self._chip.layout.display = None if is_default else "none"
+        if self._default is not UNSET:
+            set_class(self.box, "nbgraph-is-default", on=self.raw == self._default)
         self._mark_reading()
 
     def _mark_reading(self) -> None:
         text = echo(self.field, self._raw)
         if text and self._echo is None:
-            self._echo = label("", "nbgraph-help", "nbgraph-echo")
+            self._echo = said("", "nbgraph-help", "nbgraph-echo")
             serve_while_busy(self._echo)
             self._arrange()
         if self._echo is not None:
             set_text(self._echo, text)
-            self._echo.layout.display = None if text and not self._has_error else "none"
+            set_hidden(self._echo, hidden=not text or self._has_error)
 
 
 class GroupEditor(Editor):
@@ -190,12 +199,13 @@ class GroupEditor(Editor):
 
     def __init__(self, field: Field, making: Making) -> None:
         self._kept: Misfit | Unset | None = UNSET
-        self._name = label(described(field, escaped=False), "nbgraph-label")
-        self._count = label("", "nbgraph-2nd", "nbgraph-small")
-        self._head = ipywidgets.HBox((self._name, self._count)).add_class("nbgraph-row")
-        self._other = label("", "nbgraph-fixed", "nbgraph-mono")
-        self._other.layout.display = "none"
+        self._inside: tuple[Any, ...] = ()
+        self._name = said(described(field, escaped=False), "nbgraph-label")
+        self._count: ipywidgets.Label | None = None
+        self._head = row((self._name,), "nbgraph-row")
+        self._other: ipywidgets.Label | None = None
         self._null = null_tick(self._ticked) if field.nullable else None
+        self._leave: Any = None
         super().__init__(field, making, self._head)
         self.box.add_class("nbgraph-group")
 
@@ -205,13 +215,29 @@ class GroupEditor(Editor):
         self._arrange()
 
     def _arrange(self) -> None:
-        nulls = () if self._null is None else (self._null,)
-        self.box.children = (self._head, *self._said(), self._other, *nulls, *self._inside)
+        others = tuple(each for each in (self._other, self._null) if each is not None)
+        below = (each for each in self._said() if each is not self._help or not self._is_aside)
+        self.box.children = (self._head, *below, *others, *self._inside)
+        if self._is_aside or len(self._head.children) > 1:
+            self._arrange_head()
+
+    def _arrange_head(self) -> None:
+        aside = self._help if self._is_aside else None
+        beside = (self._count, aside, self._leave)
+        self._head.children = (self._name, *(each for each in beside if each is not None))
+
+    def _say_count(self, text: str) -> None:
+        """Say beside the heading how many there are."""
+        if text and self._count is None:
+            self._count = said("", "nbgraph-2nd", "nbgraph-small")
+            self._arrange_head()
+        if self._count is not None:
+            set_text(self._count, text)
 
     def bare(self) -> Editor:
         """Take the frame and the heading away: something around it has both."""
         self.box.remove_class("nbgraph-group")
-        self._head.layout.display = "none"
+        set_hidden(self._head, hidden=True)
         return self
 
     @property
@@ -231,15 +257,39 @@ class GroupEditor(Editor):
         self._draw_kept()
 
     def _draw_kept(self) -> None:
-        other = value_words(self._kept.value) if isinstance(self._kept, Misfit) else ""
-        set_text(self._other, other)
-        self._other.layout.display = None if other else "none"
+        self._draw_other(value_words(self._kept.value) if isinstance(self._kept, Misfit) else "")
         if self._null is not None:
             was, self._showing = self._showing, True
             self._null.value = self._kept is None
             self._showing = was
         for widget in self._inside:
-            widget.layout.display = "none" if self._kept is None else None
+            set_hidden(widget, hidden=self._kept is None)
+
+    def _draw_other(self, text: str) -> None:
+        if text and self._other is None:
+            self._other = said("", "nbgraph-fixed", "nbgraph-mono")
+            self._arrange()
+        if self._other is not None:
+            set_text(self._other, text)
+            set_hidden(self._other, hidden=not text)
+
+    def _mark_default(self) -> None:
+        super()._mark_default()
+        if not self.field.required and self._inside:
+            self._mark_there(there=read_part(self.field, self.raw).value is not UNSET)
+
+    def _mark_there(self, *, there: bool) -> None:
+        """Offer to take the whole out of the answer again, while it is in it."""
+        if there and self._leave is None:
+            self._leave = button("Leave out", self._left_out, "quiet", "link", "nbgraph-leave")
+            serve_while_busy(self._leave)
+            self._arrange_head()
+        if self._leave is not None:
+            set_hidden(self._leave, hidden=not there)
+
+    def _left_out(self) -> None:
+        self.show(UNSET)
+        self._tell()
 
     def _ticked(self, ticked: bool) -> None:
         if self._showing:
@@ -260,24 +310,13 @@ class GroupEditor(Editor):
 
     def lock(self, *, locked: bool) -> None:
         """Let nobody choose null or not; the editors inside are locked by themselves."""
-        if self._null is not None:
-            self._null.disabled = locked
+        for each in (self._null, self._leave):
+            if each is not None:
+                each.disabled = locked
 
 
 def null_tick(ticked: Callable[[bool], object]) -> Any:
     """Return the tick of a value that is null."""
-    made: Any = ipywidgets.Checkbox(value=False, description=NO_VALUE, indent=False)
-    made.add_class("nbgraph-null")
+    made = tick(NO_VALUE, "nbgraph-null")
     made.observe(lambda change: ticked(change["new"]), names="value")
-    return made
-
-
-def button(
-    text: str, press: Callable[[], object], *classes: str, icon: str = "", tooltip: str = ""
-) -> Any:
-    """Return a button in an editor; its words are ours."""
-    made: Any = ipywidgets.Button(description=text, icon=icon, tooltip=tooltip)
-    made.on_click(lambda _: press())
-    for name in classes:
-        made.add_class(name)
     return made

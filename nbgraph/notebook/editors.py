@@ -23,25 +23,26 @@ from nbgraph.forms import (
     UnionField,
 )
 from nbgraph.notebook.editor import Editor, Making
-from nbgraph.notebook.list_editors import ListEditor, MapEditor, TupleEditor
+from nbgraph.notebook.list_editors import ListEditor, TupleEditor
+from nbgraph.notebook.map_editor import MapEditor
 from nbgraph.notebook.object_editor import ObjectEditor
 from nbgraph.notebook.pick_editors import (
     ChecksEditor,
     FixedEditor,
     PickEditor,
     SearchEditor,
+    TagsEditor,
     TickEditor,
     entries,
 )
-from nbgraph.notebook.text_editors import (
+from nbgraph.notebook.picker_editors import (
     ColourEditor,
     DateEditor,
     DateTimeEditor,
-    OwnEditor,
-    SliderEditor,
-    TextEditor,
+    TimeEditor,
     UploadEditor,
 )
+from nbgraph.notebook.text_editors import OwnEditor, SliderEditor, TextEditor
 from nbgraph.notebook.union_editors import LaterEditor, UnionEditor
 
 __all__ = ["edit"]
@@ -76,6 +77,8 @@ def _with_parts(field: _Parts, making: Making) -> Editor:
             return ObjectEditor(field, making)
         case ListField() if _is_ticked(field):
             return ChecksEditor(field, making)
+        case ListField() if _is_tagged(field):
+            return TagsEditor(field, making)
         case ListField():
             return ListEditor(field, making)
         case TupleField():
@@ -108,6 +111,8 @@ def _typed(field: TextField, making: Making) -> Editor:
     match field.widget or field.format:
         case "date":
             return DateEditor(field, making)
+        case "time":
+            return TimeEditor(field, making)
         case "date-time" | "datetime":
             return DateTimeEditor(field, making)
         case "color" | "colour":
@@ -121,6 +126,13 @@ def _typed(field: TextField, making: Making) -> Editor:
 def _is_ticked(field: ListField) -> bool:
     is_few = isinstance(field.item, ChoiceField) and len(field.item.options) <= _TICKS
     return is_few and (field.unique or field.widget == "checkboxes")
+
+
+def _is_tagged(field: ListField) -> bool:
+    """Return whether entries are tags: any of many options, or short texts where that is asked."""
+    if isinstance(field.item, ChoiceField):
+        return field.widget == "tags" or (field.unique and not field.widget)
+    return field.widget == "tags" and isinstance(field.item, TextField) and not field.item.secret
 
 
 def _is_slider(field: IntegerField | NumberField) -> bool:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import pprint
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import ipywidgets
 
-from nbgraph.core.answers import UNSET
+from nbgraph.core.answers import UNSET, Unset
 from nbgraph.core.json_values import Json, NotJsonError, to_json
 from nbgraph.forms import (
     MASK,
@@ -17,6 +18,8 @@ from nbgraph.forms import (
     Raw,
     Reading,
     answer_of,
+    answer_rows,
+    draft_of,
     inputs_of,
     prefilled,
     replaced,
@@ -27,6 +30,7 @@ from nbgraph.forms import (
 )
 from nbgraph.notebook.editor import Editor, Making
 from nbgraph.notebook.editors import edit
+from nbgraph.notebook.lean import set_hidden
 from nbgraph.notebook.object_editor import ObjectEditor
 
 __all__ = ["WHOLE", "FieldSet", "Widgets", "error_line"]
@@ -59,13 +63,13 @@ class FieldSet:
     ) -> None:
         self._field = field
         self._tell = changed
-        making = Making(edit, self._changed, lambda editor: focus(_named(editor)), widgets)
+        making = Making(edit, self._changed, lambda widget: focus(_named(widget)), widgets)
         self._root = edit(field, making)
         whole = JsonField(label="Answer", why="the whole answer")
         self._whole = edit(whole, Making(edit, self._whole_changed, making.focus, {}))
         self._as_json = False
         self._secrets: dict[str, Json] = {}
-        self._whole.box.layout.display = "none"
+        set_hidden(self._whole.box, hidden=True)
         self._put(untouched(field))
 
     @property
@@ -106,11 +110,36 @@ class FieldSet:
         value, partial = replaced(reading.value, back), replaced(reading.partial, back)
         return Reading(value, partial, reading.errors, reading.missing)
 
-    def without_secrets(self, stand_in: Callable[[Json], Any]) -> Any:
-        """Return the answer with something else in place of its secrets; UNSET for none."""
+    def code(self) -> str:
+        """Return the answer as a Python expression; secrets are asked for by `getpass`."""
         reading = self.reading()
         raw = inputs_of(self._field, reading.value) if self._as_json else self._root.raw
-        return replaced(reading.value, dict.fromkeys(secret_places(self._field, raw), stand_in))
+        places = dict.fromkeys(secret_places(self._field, raw), _AskedFor)
+        value = replaced(reading.value, places)
+        return "UNSET" if value is UNSET else pprint.pformat(value, sort_dicts=False, width=88)
+
+    def words(self) -> str:
+        """Return what stands in the form as lines of text, secrets masked, and what is wrong."""
+        reading = self.reading()
+        lines: list[str] = []
+        if not isinstance(reading.partial, Unset) and not self._as_json:
+            lines = [
+                f"{label}: {text}" for label, text in answer_rows(self._field, reading.partial)
+            ]
+        found = self.placed(reading.errors)
+        problems = self.in_order(found)
+        return "\n".join([*lines, *(error_line(editor, found[at]) for at, editor in problems)])
+
+    def draft(self) -> Json | Unset:
+        """Return what is filled in so far and may be kept; UNSET for nothing."""
+        if not self._as_json:
+            return draft_of(self._field, self._root.raw)
+        given = self.reading().value
+        return UNSET if given is UNSET else draft_of(self._field, inputs_of(self._field, given))
+
+    def restore(self, draft: Json) -> None:
+        """Put a draft in, as it was left."""
+        self._put(inputs_of(self._field, draft, typed=True))
 
     def forget_secrets(self) -> None:
         """Take secrets off the page, whose widgets a notebook may be saved with."""
@@ -172,8 +201,8 @@ class FieldSet:
         elif not self._take_json():
             return False
         self._as_json = as_json
-        self._inputs_box.layout.display = "none" if as_json else None
-        self._whole.box.layout.display = None if as_json else "none"
+        set_hidden(self._inputs_box, hidden=as_json)
+        set_hidden(self._whole.box, hidden=not as_json)
         return True
 
     def _masked(self) -> Json:
@@ -227,7 +256,17 @@ class FieldSet:
     def focus_class(self, place: str) -> str:
         """Return a class that only the field at this place wears."""
         editor = self._whole if place == WHOLE else self.places[place]
-        return _named(editor)
+        return _named(editor.box)
+
+
+class _AskedFor:
+    """Stands for a secret in code."""
+
+    def __init__(self, _: Json) -> None:
+        """Forget the secret."""
+
+    def __repr__(self) -> str:
+        return "getpass()"
 
 
 def _unmasked(secret: Json) -> Callable[[Json], Json]:
@@ -239,9 +278,9 @@ def error_line(editor: Editor, problem: str) -> str:
     return summary(editor.field, problem, editor.raw)
 
 
-def _named(editor: Editor) -> str:
-    name = f"nbgraph-{editor.box.model_id}"
-    editor.box.add_class(name)
+def _named(widget: Any) -> str:
+    name = f"nbgraph-{widget.model_id}"
+    widget.add_class(name)
     return name
 
 

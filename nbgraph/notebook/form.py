@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pprint
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -16,7 +15,8 @@ from nbgraph.core.answers import UNSET, Unset, judge, problems_of, publish, to_j
 from nbgraph.core.events import Interrupt
 from nbgraph.core.json_values import Json, NotJsonError
 from nbgraph.errors import AnswerError, ResumeError
-from nbgraph.forms import Field, JsonField, Reading, TextField, answer_rows, has_examples, read
+from nbgraph.forms import Field, JsonField, Reading, TextField, has_examples, read
+from nbgraph.notebook.drafts import DraftPlace
 from nbgraph.notebook.field_set import FieldSet, Widgets, error_line
 from nbgraph.notebook.form_view import (
     Actions,
@@ -25,11 +25,12 @@ from nbgraph.notebook.form_view import (
     message_label,
     note,
     payload_table,
-    record,
 )
 from nbgraph.notebook.graph_view import Keys
+from nbgraph.notebook.lean import column
 from nbgraph.notebook.parts import key_class, within
 from nbgraph.notebook.routing import serve_while_busy
+from nbgraph.words import clock
 
 __all__ = ["Form"]
 
@@ -97,6 +98,7 @@ class Form(ipywidgets.VBox):
         self._lock = threading.Lock()
         self._busy = self._sent = self._told = False
         self._given: dict[str, str] = {}
+        self._draft: DraftPlace | None = None
         self._build(alone=_asked is None)
         if not isinstance(initial, Unset):
             self._fields.prefill(initial)
@@ -115,12 +117,14 @@ class Form(ipywidgets.VBox):
         thread_id: str | None = None,
         value: Any = UNSET,
         keys: Keys | None = None,
+        draft: DraftPlace | None = None,
     ) -> Form:
         """Return the form of a pending question, with its problems at their fields.
 
         With `thread_id`, an answer is judged by the question's Python type where this process
         knows it. `on_submit` gets a good answer and may raise a `ResumeError`, which is shown.
-        `keys` moves the focus to a field that is wrong; a panel has one.
+        `keys` moves the focus to a field that is wrong; a panel has one. What is filled in so far
+        is kept at `draft`, and what was kept there is filled in.
         """
 
         def problems(answer: Json) -> Mapping[str, str]:
@@ -133,6 +137,7 @@ class Form(ipywidgets.VBox):
         field = _field(interrupt.response_schema)
         form = cls(value=value, _asked=_Asked(field, problems, interrupt.message, interrupt))
         form._page = keys
+        form._take_draft(draft)
         if on_submit is not None:
             form.on_submit(on_submit)
         return form
@@ -185,9 +190,7 @@ class Form(ipywidgets.VBox):
 
     def _framed(self, keys: Keys) -> ipywidgets.VBox:
         """Return the box of a form that stands alone: a root of the style, with its own keys."""
-        box = ipywidgets.VBox()
-        box.layout.border = "1px solid var(--nbgraph-line)"
-        box.layout.padding = "12px 16px 16px"
+        box = column((), "nbgraph-alone")
         self.add_class("nbgraph")
         self.children = (box, keys)
         return box
@@ -243,8 +246,7 @@ class Form(ipywidgets.VBox):
 
     def code(self) -> str:
         """Return the answer as a Python expression; secrets are asked for by `getpass`."""
-        value = self._fields.without_secrets(_AskedFor)
-        return "UNSET" if value is UNSET else pprint.pformat(value, sort_dicts=False, width=88)
+        return self._fields.code()
 
     # --- submitting ---------------------------------------------------------------------------
 
@@ -303,6 +305,17 @@ class Form(ipywidgets.VBox):
         self._actions.hold(held=True, why="Sent")
         return True
 
+    def _take_draft(self, place: DraftPlace | None) -> None:
+        self._draft = place
+        if place is not None and place.found is not None:
+            self._fields.restore(place.found.value)
+            self._last = self.value
+            self._say_draft(place.found.saved_at)
+
+    def _say_draft(self, saved_at: float | None) -> None:
+        if not self._sent:
+            self._actions.say("" if saved_at is None else f"Draft kept {clock(saved_at)}")
+
     # --- changes ------------------------------------------------------------------------------
 
     def _changed(self, place: str) -> None:
@@ -314,6 +327,8 @@ class Form(ipywidgets.VBox):
         if self._sent and self._asked.interrupt is None:
             self.enable()
         self._refresh()
+        if self._draft is not None and not self._sent:
+            self._draft.keep(self._fields.draft(), self._say_draft)
         old, self._last = self._last, self.value
         change = Bunch(name="value", old=old, new=self._last, owner=self, type="change")
         self.notify_change(change)
@@ -369,11 +384,11 @@ class Form(ipywidgets.VBox):
         if self._head:
             self._head.tick(time.time() if now is None else now)
 
-    def show_answered(self, answer: Json, *, by: str | None, at: float) -> None:
-        """Show an answer for reading, in place of the form."""
-        self._sent = True
-        rows = answer_rows(self._asked.field, answer)
-        self._box.children = (record(self._asked.interrupt, rows, by, at),)
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        """Show the form; without a kernel, the question and what stood there as text."""
+        shown: Any = super()._repr_mimebundle_(**options)
+        message = f"{self._asked.message}\n" if self._asked.message else ""
+        return {**shown, "text/plain": f"{message}{self._fields.words()}"}
 
     def close(self) -> None:
         """Close the form with all its parts, which the kernel would keep otherwise."""
@@ -381,16 +396,6 @@ class Form(ipywidgets.VBox):
         super().close()
         for part in inner:
             part.close()
-
-
-class _AskedFor:
-    """Stands for a secret in code."""
-
-    def __init__(self, _: Json) -> None:
-        """Forget the secret."""
-
-    def __repr__(self) -> str:
-        return "getpass()"
 
 
 def _field(schema: dict[str, Json] | None) -> Field:

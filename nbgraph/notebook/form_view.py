@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import ipywidgets
@@ -11,7 +11,9 @@ import ipywidgets
 from nbgraph.core.events import Interrupt
 from nbgraph.core.json_values import Json
 from nbgraph.forms import payload_rows
-from nbgraph.notebook.labels import label, set_text, visible
+from nbgraph.notebook.labels import set_text
+from nbgraph.notebook.lean import button, column, grid, is_hidden, row, said, set_hidden
+from nbgraph.notebook.parts import classed, set_class
 
 __all__ = [
     "Actions",
@@ -20,28 +22,10 @@ __all__ = [
     "message_label",
     "note",
     "payload_table",
-    "record",
     "rows_table",
 ]
 
 Press = Callable[[], object]
-
-
-def _classed(widget: Any, *names: str) -> Any:
-    for name in names:
-        widget.add_class(name)
-    return widget
-
-
-def _row(children: Iterable[ipywidgets.Widget], *names: str) -> ipywidgets.HBox:
-    return _classed(ipywidgets.HBox(tuple(children)), *names)
-
-
-def button(text: str, press: Press, *names: str) -> ipywidgets.Button:
-    """Return a button; its text is plain on the page, whatever is in it."""
-    made = ipywidgets.Button(description=visible(text))
-    made.on_click(lambda _: press())
-    return _classed(made, *names)
 
 
 class Head:
@@ -49,15 +33,15 @@ class Head:
 
     def __init__(self, interrupt: Interrupt) -> None:
         self._since = interrupt.created_at
-        self._age = label("", "nbgraph-2nd")
-        self.box = _row(
+        self._age = said("", "nbgraph-2nd")
+        self.box = row(
             (
-                label("", "nbgraph-mark", "waiting"),
-                label(f"{interrupt.node} asks", "nbgraph-strong"),
+                said("", "nbgraph-mark", "waiting"),
+                said(f"{interrupt.node} asks", "nbgraph-strong"),
                 self._age,
-                label("", "nbgraph-push"),
-                label("key", "nbgraph-2nd", "nbgraph-hide-s"),
-                label(interrupt.key, "nbgraph-mono", "nbgraph-hide-s"),
+                said("", "nbgraph-push"),
+                said("key", "nbgraph-2nd", "nbgraph-hide-s"),
+                said(interrupt.key, "nbgraph-mono", "nbgraph-hide-s"),
             ),
             "nbgraph-head",
         )
@@ -77,15 +61,15 @@ def _age(seconds: float) -> str:
 
 def message_label(message: str) -> ipywidgets.Label:
     """Return the question in words."""
-    return label(message, "nbgraph-message", "nbgraph-text")
+    return said(message, "nbgraph-message", "nbgraph-text")
 
 
 def rows_table(rows: Sequence[tuple[str, str]]) -> ipywidgets.Widget:
     """Return rows of name and value; one row without a name is text."""
     if len(rows) == 1 and not rows[0][0]:
-        return label(rows[0][1], "nbgraph-text")
-    cells = [label(text, "nbgraph-text") for row in rows for text in row]
-    return _classed(ipywidgets.GridBox(tuple(cells)), "nbgraph-table")
+        return said(rows[0][1], "nbgraph-text")
+    cells = [said(text, "nbgraph-text") for row in rows for text in row]
+    return grid(cells, "nbgraph-table")
 
 
 def payload_table(payload: Json) -> ipywidgets.Widget:
@@ -95,26 +79,26 @@ def payload_table(payload: Json) -> ipywidgets.Widget:
 
 def note(node: str) -> ipywidgets.Label:
     """Return what happens after an answer."""
-    return label(f"After you submit, {node} runs again from its first line.", "nbgraph-note")
+    return said(f"After you submit, {node} runs again from its first line.", "nbgraph-note")
 
 
 class Summary:
     """What is missing or not right, all together, above the fields."""
 
     def __init__(self) -> None:
-        self.box = _classed(ipywidgets.VBox(()), "nbgraph-summary")
+        self.box = column((), "nbgraph-summary")
         self.hide()
 
     def hide(self) -> None:
         """Take it away."""
-        self.box.layout.display = "none"
+        set_hidden(self.box, hidden=True)
         self._replace(())
 
     def show(self, title: str, lines: Sequence[tuple[str, Press]] = ()) -> None:
         """Show a title, and a line for each problem, which leads to it."""
         buttons = [button(text, press, "link") for text, press in lines]
-        self._replace((label(title, "nbgraph-strong", "nbgraph-text"), *buttons))
-        self.box.layout.display = None
+        self._replace((said(title, "nbgraph-strong", "nbgraph-text"), *buttons))
+        set_hidden(self.box, hidden=False)
 
     def _replace(self, children: tuple[ipywidgets.Widget, ...]) -> None:
         gone, self.box.children = self.box.children, children
@@ -138,26 +122,26 @@ class Actions:
         example: Press | None,
     ) -> None:
         self.submit = button(text, submit, "nbgraph-submit", "primary")
-        self._said = label("", "nbgraph-2nd", "nbgraph-small")
+        self._said = said("", "nbgraph-2nd", "nbgraph-small")
         self._mode = ipywidgets.ToggleButtons(options=("Form", "JSON"))
-        _classed(self._mode, "nbgraph-choice", "nbgraph-json")
+        classed(self._mode, "nbgraph-choice", "nbgraph-json")
         self._switch = switch
         self._mode.observe(self._switched, names="index")
-        self.row = _row(
+        self.row = row(
             (
                 self.submit,
                 button("Copy as code", copy, "nbgraph-copy", "quiet"),
                 *(() if example is None else (_example(example),)),
-                label("", "nbgraph-push"),
+                said("", "nbgraph-push"),
                 self._said,
                 self._mode,
             ),
             "nbgraph-actions",
         )
         self._code = ipywidgets.Textarea(rows=3, disabled=False)
-        _classed(self._code, "nbgraph-mono", "nbgraph-code")
-        self._code.layout.width, self._code.layout.display = "100%", "none"
-        self.box = _classed(ipywidgets.VBox((self.row, self._code)), "nbgraph-after")
+        classed(self._code, "nbgraph-mono", "nbgraph-code")
+        set_hidden(self._code, hidden=True)
+        self.box = column((self.row, self._code), "nbgraph-after")
 
     def _switched(self, change: Any) -> None:
         self._switch(change["new"] == 1)
@@ -168,7 +152,7 @@ class Actions:
 
     def without_switch(self) -> None:
         """Take the switch away: the form is JSON already."""
-        self._mode.layout.display = "none"
+        set_hidden(self._mode, hidden=True)
 
     def say(self, text: str) -> None:
         """Say something beside the buttons."""
@@ -176,33 +160,12 @@ class Actions:
 
     def show_code(self, code: str) -> None:
         """Show code to copy, or take it away if it is there already."""
-        is_shown = self._code.layout.display is None and self._code.value == code
+        is_shown = not is_hidden(self._code) and self._code.value == code
         self._code.value = code
         self._code.rows = min(12, code.count("\n") + 1)
-        self._code.layout.display = "none" if is_shown else None
+        set_hidden(self._code, hidden=is_shown)
 
     def hold(self, *, held: bool, why: str = "") -> None:
         """Hold the submit button back and say why, or let it act."""
-        if held:
-            self.submit.add_class("nbgraph-held")
-        else:
-            self.submit.remove_class("nbgraph-held")
+        set_class(self.submit, "nbgraph-held", on=held)
         self.say(why)
-
-
-def record(
-    interrupt: Interrupt | None, rows: Sequence[tuple[str, str]], by: str | None, at: float
-) -> ipywidgets.VBox:
-    """Return an answer for reading: `answered by desk-2 at 12:04:31, after 2 min`."""
-    when = time.strftime("%H:%M:%S", time.localtime(at))
-    said = f"answered by {by or 'somebody'} at {when}"
-    if interrupt is not None and interrupt.created_at:
-        said += f", after {_age(at - interrupt.created_at)}"
-    node = label(interrupt.node if interrupt else "Answer", "nbgraph-strong")
-    parts: list[ipywidgets.Widget] = [
-        _row((label("", "nbgraph-mark", "done"), node, label(said)), "nbgraph-head")
-    ]
-    if interrupt is not None and interrupt.message:
-        parts.append(label(interrupt.message, "nbgraph-text"))
-    parts.append(rows_table(rows))
-    return _classed(ipywidgets.VBox(tuple(parts)), "nbgraph-record")

@@ -16,9 +16,9 @@ from nbgraph.drawing.labels import reveal
 from nbgraph.forms import Field
 from nbgraph.notebook.shared import shared
 
-__all__ = ["described", "escaped", "label", "set_text", "visible"]
+__all__ = ["NO_MATH", "described", "escaped", "label", "set_text", "visible"]
 
-_NO_MATH = "mathjax_ignore"
+NO_MATH = "mathjax_ignore"
 _MATH = re.compile(r"\$.*\$|\\[\\$(\[]|\\begin|\\(eq)?ref", re.DOTALL)
 
 
@@ -31,7 +31,7 @@ def visible(text: str) -> str:
 def label(text: str, *classes: str) -> ipywidgets.Label:
     """Return a label that shows `text` as it is."""
     made = ipywidgets.Label(visible(text), style=shared(LabelStyle))
-    for name in (_NO_MATH, *classes):
+    for name in (NO_MATH, *classes):
         made.add_class(name)
     return made
 

@@ -1,48 +1,58 @@
-"""Editors of lists, tuples and maps: rows that are added, moved and taken away."""
+"""Editors of lists and tuples: rows that are added, moved and taken away."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import ipywidgets
+from ipywidgets.widgets.widget_string import TextStyle
 
-from nbgraph.core.answers import UNSET, Unset
-from nbgraph.core.json_values import pointer
+from nbgraph.core.answers import UNSET
 from nbgraph.forms import (
+    BooleanField,
     ChoiceField,
+    DecimalField,
     Field,
+    IntegerField,
     Items,
     LaterField,
     ListField,
     MapField,
+    NumberField,
     ObjectField,
-    Pairs,
     Raw,
+    TextField,
     TupleField,
     UnionField,
     added,
+    inputs_of,
 )
-from nbgraph.notebook.editor import Editor, GroupEditor, Making, button
-from nbgraph.notebook.labels import label, set_text
+from nbgraph.notebook.editor import Editor, GroupEditor, Making
+from nbgraph.notebook.labels import set_text
+from nbgraph.notebook.lean import button, column, row, said, set_hidden
+from nbgraph.notebook.parts import set_class
 from nbgraph.notebook.routing import serve_while_busy
+from nbgraph.notebook.shared import plain
 
-__all__ = ["ListEditor", "MapEditor", "TupleEditor"]
+__all__ = ["ListEditor", "Row", "RowsEditor", "TupleEditor", "hold", "is_secret"]
 
+_SHORT = (TextField, IntegerField, NumberField, DecimalField, ChoiceField)
+_COLUMNS = 6
+_TABLE = 3
 _WIDE = (ObjectField, UnionField, ListField, TupleField, MapField, LaterField)
 
 
-class _Row:
+class Row:
     """One entry of a list or map: its editor, a number or key before it, buttons after it."""
 
     def __init__(self, editor: Editor, before: list[Any], buttons: list[Any]) -> None:
         self.editor = editor
         self.before = before
         self.buttons = buttons
-        self.box = ipywidgets.HBox((*before, editor.box, *buttons)).add_class("nbgraph-item")
+        tall = ("nbgraph-tall",) if isinstance(editor, GroupEditor) else ()
+        self.box = row((*before, editor.box, *buttons), "nbgraph-item", *tall)
         editor.bare()
-        if isinstance(editor, GroupEditor):
-            self.box.add_class("nbgraph-tall")
         serve_while_busy(self.box)
 
     def close(self) -> None:
@@ -58,46 +68,48 @@ def _within(widget: Any) -> Iterator[Any]:
         yield from _within(child)
 
 
-class _RowsEditor(GroupEditor):
+class RowsEditor(GroupEditor):
     """Rows of one kind, and the buttons below them."""
 
     def __init__(self, field: ListField | MapField, making: Making, add: str) -> None:
-        self._rows: list[_Row] = []
+        self._rows: list[Row] = []
         self._is_there = False
         self._max = field.max_items
         self._min = field.min_items
         super().__init__(field, making)
-        self._list = ipywidgets.VBox().add_class("nbgraph-rows")
+        self._list = column((), "nbgraph-rows")
         self._add = button(add, self._added, "nbgraph-add", icon="plus")
-        empty = button("Leave empty", self._emptied, "quiet", "nbgraph-empty")
-        self._empty = empty if field.required and not field.min_items else None
+        empty = field.required and not field.min_items
+        self._empty = (
+            button("Leave empty", self._emptied, "quiet", "nbgraph-empty") if empty else None
+        )
         more = () if self._empty is None else (self._empty,)
-        foot = ipywidgets.HBox((self._add, *more)).add_class("nbgraph-row")
-        self._fill_box(self._list, foot)
+        self._foot = row((self._add, *more), "nbgraph-row")
+        self._fill_box(self._list, self._foot)
         item = field.item if isinstance(field, ListField) else field.value
         if isinstance(item, _WIDE):
             self.box.add_class("nbgraph-wide")
 
     # --- rows ---
 
-    def _row(self, raw: Raw) -> _Row:
+    def _row(self, raw: Raw) -> Row:
         raise NotImplementedError
 
-    def _replace(self, rows: list[_Row]) -> None:
-        gone = [row for row in self._rows if row not in rows]
+    def _replace(self, rows: list[Row]) -> None:
+        gone = [each for each in self._rows if each not in rows]
         self._rows = rows
-        self._list.children = tuple(row.box for row in rows)
-        for row in gone:
-            row.close()
+        self._list.children = tuple(each.box for each in rows)
+        for each in gone:
+            each.close()
         self._mark_rows()
 
     def _mark_rows(self) -> None:
         many = len(self._rows)
         bound = f" of {self._min} to {self._max}" if self._max is not None else ""
-        set_text(self._count, f"{many}{bound}" if many or bound else "")
-        _hold(self._add, held=self._max is not None and many >= self._max)
+        self._say_count(f"{many}{bound}" if many or bound else "")
+        hold(self._add, held=self._max is not None and many >= self._max)
         if self._empty is not None:
-            self._empty.layout.display = "none" if self._is_there else None
+            set_hidden(self._empty, hidden=self._is_there)
 
     def _added(self) -> None:
         if self._max is not None and len(self._rows) >= self._max:
@@ -106,7 +118,7 @@ class _RowsEditor(GroupEditor):
         self._is_there = True
         self._replace([*self._rows, row])
         self._rows_changed()
-        self._making.focus(row.editor)
+        self._making.focus(row.editor.box)
 
     def _new(self) -> Raw:
         raise NotImplementedError
@@ -116,11 +128,11 @@ class _RowsEditor(GroupEditor):
         self._replace([])
         self._rows_changed()
 
-    def _remove(self, row: _Row) -> None:
+    def _remove(self, row: Row) -> None:
         self._replace([each for each in self._rows if each is not row])
         self._rows_changed()
 
-    def _move(self, row: _Row, by: int) -> None:
+    def _move(self, row: Row, by: int) -> None:
         rows = list(self._rows)
         at = rows.index(row)
         if 0 <= at + by < len(rows):
@@ -136,7 +148,7 @@ class _RowsEditor(GroupEditor):
         self._is_there = True
         super()._inner_changed(editor)
 
-    def _moving(self, row: list[_Row], kind: str, icon: str, tooltip: str) -> Any:
+    def _moving(self, row: list[Row], kind: str, icon: str, tooltip: str) -> Any:
         """Return a button that acts on the row that is put into `row`."""
         acts = {
             "nbgraph-up": lambda: self._move(row[0], -1),
@@ -155,17 +167,25 @@ class _RowsEditor(GroupEditor):
                 each.disabled = locked
 
 
-class ListEditor(_RowsEditor):
-    """Any number of values of one kind."""
+class ListEditor(RowsEditor):
+    """Any number of values of one kind; short ones can be pasted, a line each."""
 
     def __init__(self, field: ListField, making: Making) -> None:
         self._item = field.item
+        self._lines: Any = None
         super().__init__(field, making, "Add one")
+        self._is_flat = _is_flat(field.item)
+        self._paste: Any = None
+        if isinstance(field.item, _SHORT) and not is_secret(field.item):
+            self._paste = button(
+                "or paste several lines", self._open_lines, "link", "nbgraph-paste"
+            )
+            self._foot.children = (*self._foot.children, self._paste)
 
     def parts(self) -> Iterator[tuple[str, Editor]]:
         """Yield the editors of its entries."""
-        for index, row in enumerate(self._rows):
-            yield f"/{index}", row.editor
+        for index, each in enumerate(self._rows):
+            yield f"/{index}", each.editor
 
     def _inner_raw(self) -> Raw:
         return Items(tuple(row.editor.raw for row in self._rows)) if self._is_there else UNSET
@@ -177,12 +197,37 @@ class ListEditor(_RowsEditor):
     def _new(self) -> Raw:
         return added(self._item)
 
-    def _row(self, raw: Raw) -> _Row:
+    # --- several lines at once ---
+
+    def _open_lines(self) -> None:
+        """Show a text whose lines become entries when it is left."""
+        if self._lines is None:
+            self._lines = ipywidgets.Textarea(
+                rows=3, placeholder="one a line", description="Lines", continuous_update=False,
+                _dom_classes=("nbgraph-lines",), **plain(TextStyle),
+            )  # fmt: skip
+            self._lines.observe(self._take_lines, names="value")
+            self._fill_box(*self._inside, self._lines)
+            serve_while_busy(self._lines)
+        set_hidden(self._lines, hidden=False)
+        self._making.focus(self._lines)
+
+    def _take_lines(self, change: Mapping[str, Any]) -> None:
+        lines = [line.strip() for line in change["new"].splitlines() if line.strip()]
+        if not lines:
+            return
+        self._lines.value = ""
+        set_hidden(self._lines, hidden=True)
+        self._is_there = True
+        self._replace([*self._rows, *(self._row(_of_line(self._item, line)) for line in lines)])
+        self._rows_changed()
+
+    def _row(self, raw: Raw) -> Row:
         editor = self._making.edit(self._item, self._making.inside("/*", self._inner_changed))
-        holder: list[_Row] = []
-        row = _Row(
+        holder: list[Row] = []
+        row = Row(
             editor,
-            [label("", "no")],
+            [said("", "no")],
             [
                 self._moving(holder, "nbgraph-up", "arrow-up", "Move up"),
                 self._moving(holder, "nbgraph-down", "arrow-down", "Move down"),
@@ -196,92 +241,48 @@ class ListEditor(_RowsEditor):
     def _mark_rows(self) -> None:
         super()._mark_rows()
         last = len(self._rows) - 1
-        for index, row in enumerate(self._rows):
-            set_text(row.before[0], str(index + 1))
-            up, down, remove = row.buttons
-            _hold(up, held=index == 0)
-            _hold(down, held=index == last)
+        set_class(self._list, "nbgraph-as-table", on=self._is_flat and last >= _TABLE)
+        for index, entry in enumerate(self._rows):
+            set_text(entry.before[0], str(index + 1))
+            up, down, remove = entry.buttons
+            hold(up, held=index == 0)
+            hold(down, held=index == last)
             for each, what in ((up, "up"), (down, "down")):
                 each.tooltip = f"Move {index + 1} {what}"
             remove.tooltip = f"Remove {index + 1}"
 
-
-class MapEditor(_RowsEditor):
-    """Values under keys that the person names."""
-
-    def __init__(self, field: MapField, making: Making) -> None:
-        self._map = field
-        super().__init__(field, making, "Add a key")
-
-    def parts(self) -> Iterator[tuple[str, Editor]]:
-        """Yield the editors of its values; one whose key is not named has the empty key."""
-        for row in self._rows:
-            key = self._key_of(row)
-            yield pointer(["" if isinstance(key, Unset) else key]), row.editor
-
-    def _inner_raw(self) -> Raw:
-        if not self._is_there:
-            return UNSET
-        return Pairs(tuple((self._key_of(row), row.editor.raw) for row in self._rows))
-
-    def _show_inner(self, raw: Raw) -> None:
-        self._is_there = isinstance(raw, Pairs)
-        rows = raw.rows if isinstance(raw, Pairs) else ()
-        self._replace([self._row(value, key) for key, value in rows])
-
-    def _new(self) -> Raw:
-        return added(self._map.value)
-
-    def _row(self, raw: Raw, key: str | Unset = UNSET) -> _Row:
-        below = self._making.inside("/*", self._inner_changed)
-        editor = self._making.edit(self._map.value, below)
-        holder: list[_Row] = []
-        control = _KeyControl(self._map.key, key, lambda: self._key_changed(holder[0]))
-        remove = self._moving(holder, "nbgraph-remove", "times", "Remove")
-        row = _Row(editor, [control.widget], [remove])
-        row.before.append(control)
-        holder.append(row)
-        editor.show(raw)
-        return row
-
-    def _key_of(self, row: _Row) -> str | Unset:
-        return row.before[1].key
-
-    def _key_changed(self, row: _Row) -> None:
-        self._inner_changed(row.editor)
+    def lock(self, *, locked: bool) -> None:
+        """Let nobody add, move, take away or paste."""
+        super().lock(locked=locked)
+        for each in (self._paste, self._lines):
+            if each is not None:
+                each.disabled = locked
 
 
-class _KeyControl:
-    """The input of a key: typed, or one of a few names."""
+def _is_flat(item: Field) -> bool:
+    """Return whether entries are objects of a few short fields, which can be rows of a table."""
+    if not isinstance(item, ObjectField) or item.rest is not None or item.live is not None:
+        return False
+    return 1 < len(item.fields) <= _COLUMNS and all(map(_is_cell, item.fields))
 
-    def __init__(self, field: Field, key: str | Unset, changed: Any) -> None:
-        self.key = key
-        self._changed = changed
-        options = [each.value for each in field.options] if isinstance(field, ChoiceField) else []
-        self._names = [UNSET, *(each for each in options if isinstance(each, str))]
-        is_other = not isinstance(key, Unset) and key not in self._names
-        if options and not is_other:
-            labels = ["choose…", *map(str, options)]
-            shown = tuple((text, index) for index, text in enumerate(labels))
-            self.widget: Any = ipywidgets.Dropdown(
-                options=shown, index=self._names.index(key), description="Key"
-            )
-            self.widget.observe(self._chosen, names="index")
-        else:
-            text = "" if isinstance(key, Unset) else key
-            self.widget = ipywidgets.Text(
-                value=text, description="Key", placeholder="key", continuous_update=False
-            )
-            self.widget.observe(self._typed, names="value")
-        self.widget.add_class("nbgraph-map-key")
 
-    def _chosen(self, change: Any) -> None:
-        self.key = self._names[change["new"] or 0]
-        self._changed()
+def _is_cell(field: Field) -> bool:
+    if isinstance(field, TextField):
+        return not field.multiline and not field.upload
+    return isinstance(field, (*_SHORT, BooleanField))
 
-    def _typed(self, change: Any) -> None:
-        self.key = change["new"] or UNSET
-        self._changed()
+
+def is_secret(field: Field) -> bool:
+    """Return whether a field is typed unseen."""
+    return isinstance(field, TextField) and field.secret
+
+
+def _of_line(field: Field, line: str) -> Raw:
+    """Return the input that a line of text stands for: of a choice, the option of that name."""
+    if isinstance(field, ChoiceField):
+        places = (place for place, option in enumerate(field.options) if option.label == line)
+        return next(places, inputs_of(field, line))
+    return line
 
 
 class TupleEditor(GroupEditor):
@@ -294,8 +295,7 @@ class TupleEditor(GroupEditor):
         super().__init__(field, making)
         below = making.inside("/*", self._inner_changed)
         self._editors = [making.edit(item, below) for item in field.items]
-        row = ipywidgets.HBox(tuple(editor.box for editor in self._editors))
-        self._fill_box(row.add_class("nbgraph-places"))
+        self._fill_box(row((editor.box for editor in self._editors), "nbgraph-places"))
         if len(field.items) > 3 or any(isinstance(item, _WIDE) for item in field.items):
             self.box.add_class("nbgraph-wide")
 
@@ -316,8 +316,6 @@ class TupleEditor(GroupEditor):
             editor.show(raws[index] if index < len(raws) else UNSET)
 
 
-def _hold(pressed: Any, *, held: bool) -> None:
-    if held:
-        pressed.add_class("nbgraph-held")
-    else:
-        pressed.remove_class("nbgraph-held")
+def hold(pressed: Any, *, held: bool) -> None:
+    """Hold a button back, or let it act; it stays where it is and keeps the focus."""
+    set_class(pressed, "nbgraph-held", on=held)

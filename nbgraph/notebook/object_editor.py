@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-
-import ipywidgets
+from typing import Any
 
 from nbgraph.core.answers import UNSET
 from nbgraph.core.json_values import Json, pointer
@@ -19,6 +18,7 @@ from nbgraph.forms import (
     shown_fields,
 )
 from nbgraph.notebook.editor import Editor, GroupEditor, Making
+from nbgraph.notebook.lean import grid
 from nbgraph.notebook.routing import serve_while_busy
 
 __all__ = ["ObjectEditor"]
@@ -46,8 +46,7 @@ class ObjectEditor(GroupEditor):
         below = making.inside("/*", self._inner_changed)
         if field.rest is not None:
             self._rest = making.edit(field.rest, below)
-        self.grid = ipywidgets.GridBox().add_class("nbgraph-fields")
-        self._place_fields()
+        self.grid = grid(self._shown(), "nbgraph-fields")
         self._fill_box(self.grid)
         self.box.add_class("nbgraph-wide")
 
@@ -55,10 +54,11 @@ class ObjectEditor(GroupEditor):
         below = self._making.inside(pointer([field.name]), self._inner_changed)
         return self._making.edit(field, below)
 
-    def _place_fields(self) -> None:
-        shown = [editor.box for editor in self._editors.values() if not _is_hidden(editor.field)]
-        more = [] if self._rest is None else [self._rest.box]
-        self.grid.children = (*shown, *more)
+    def _shown(self) -> Iterator[Any]:
+        """Yield what stands on the page."""
+        yield from (each.box for each in self._editors.values() if not _is_hidden(each.field))
+        if self._rest is not None:
+            yield self._rest.box
 
     def parts(self) -> Iterator[tuple[str, Editor]]:
         """Yield the editors of its fields."""
@@ -123,7 +123,7 @@ class ObjectEditor(GroupEditor):
                 added.append(kept)
             self._editors[field.name] = kept
         self._parked = {name: old for name, old in before.items() if name not in self._editors}
-        self._place_fields()
+        self.grid.children = tuple(self._shown())
         return added
 
 

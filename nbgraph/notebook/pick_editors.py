@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, assert_never
 
 import ipywidgets
-from ipywidgets.widgets.widget_description import DescriptionStyle
+from ipywidgets.widgets.widget_string import TextStyle
 
 from nbgraph.core.answers import UNSET
 from nbgraph.forms import (
@@ -20,12 +20,21 @@ from nbgraph.forms import (
     Raw,
     value_words,
 )
-from nbgraph.notebook.editor import NO_VALUE, Editor, GroupEditor, Making, button
-from nbgraph.notebook.labels import described, escaped, label, set_text
+from nbgraph.notebook.editor import NO_VALUE, Editor, GroupEditor, Making
+from nbgraph.notebook.labels import described, escaped, set_text
+from nbgraph.notebook.lean import button, row, said, set_hidden, tick
 from nbgraph.notebook.shared import plain
 from nbgraph.notebook.text_editors import shown_text
 
-__all__ = ["ChecksEditor", "FixedEditor", "PickEditor", "SearchEditor", "TickEditor", "entries"]
+__all__ = [
+    "ChecksEditor",
+    "FixedEditor",
+    "PickEditor",
+    "SearchEditor",
+    "TagsEditor",
+    "TickEditor",
+    "entries",
+]
 
 FEW = 4
 
@@ -42,10 +51,8 @@ class PickEditor(Editor):
             labels.insert(0, "choose…")
         options = tuple((text, index) for index, text in enumerate(labels))
         kind = ipywidgets.Dropdown if self._is_list else ipywidgets.RadioButtons
-        look = plain(DescriptionStyle)
+        look = {**plain(), "_dom_classes": () if self._is_list else ("nbgraph-choice",)}
         self._control: Any = kind(options=options, value=None, description=described(field), **look)
-        if not self._is_list:
-            self._control.add_class("nbgraph-choice")
         super().__init__(field, making, self._control)
         self._control.observe(self._picked, names="index")
 
@@ -98,7 +105,7 @@ class TickEditor(Editor):
 
     def __init__(self, field: BooleanField, making: Making) -> None:
         text = described(field, starred=False)
-        self._control = ipywidgets.Checkbox(value=False, description=text, indent=False)
+        self._control = tick(text)
         super().__init__(field, making, self._control)
         self._control.observe(self._ticked, names="value")
 
@@ -123,6 +130,7 @@ class SearchEditor(Editor):
             description=described(field),
             placeholder="type to search",
             continuous_update=False,
+            **plain(TextStyle),
         )
         super().__init__(field, making, self._control)
         self._control.observe(self._typed, names="value")
@@ -145,9 +153,9 @@ class FixedEditor(Editor):
 
     def __init__(self, field: ConstField, making: Making) -> None:
         self._value = field.value
-        self._control = label("", "nbgraph-fixed")
+        self._control = said("", "nbgraph-fixed")
         self._fill = button("Fill in", self._filled, "quiet")
-        name = label(described(field, starred=False, escaped=False), "nbgraph-label")
+        name = said(described(field, starred=False, escaped=False), "nbgraph-label")
         super().__init__(field, making, name, self._control, self._fill)
 
     def _filled(self) -> None:
@@ -157,7 +165,7 @@ class FixedEditor(Editor):
     def _draw(self, raw: Raw) -> None:
         value = raw.value if isinstance(raw, Misfit) else self._value
         set_text(self._control, value_words(value))
-        self._fill.layout.display = None if raw is not True else "none"
+        set_hidden(self._fill, hidden=raw is True)
 
     def lock(self, *, locked: bool) -> None:
         """Let nobody fill it in."""
@@ -170,37 +178,34 @@ class ChecksEditor(GroupEditor):
     def __init__(self, field: ListField, making: Making) -> None:
         options = field.item.options if isinstance(field.item, ChoiceField) else ()
         self._items: tuple[Raw, ...] | None = None
-        self._ticks: list[Any] = [
-            ipywidgets.Checkbox(value=False, description=escaped(option.label), indent=False)
-            for option in options
-        ]
+        self._ticks: list[Any] = [tick(escaped(option.label)) for option in options]
         super().__init__(field, making)
-        for tick in self._ticks:
-            tick.observe(self._tick_changed, names="value")
-        none = button("None of them", self._chose_none, "quiet", "nbgraph-empty")
-        self._none = none if field.required and not field.min_items else None
+        for each in self._ticks:
+            each.observe(self._tick_changed, names="value")
+        self._none: Any = None
+        if field.required and not field.min_items:
+            self._none = button("None of them", self._chose_none, "quiet", "nbgraph-empty")
         more = () if self._none is None else (self._none,)
-        row = ipywidgets.HBox((*self._ticks, *more)).add_class("nbgraph-row")
-        self._fill_box(row.add_class("nbgraph-checks"))
+        self._fill_box(row((*self._ticks, *more), "nbgraph-row", "nbgraph-checks"))
 
     def _inner_raw(self) -> Raw:
         return UNSET if self._items is None else Items(self._items)
 
     def _show_inner(self, raw: Raw) -> None:
         self._items = raw.raws if isinstance(raw, Items) else None
-        for index, tick in enumerate(self._ticks):
-            tick.value = self._items is not None and index in self._items
+        for index, each in enumerate(self._ticks):
+            each.value = self._items is not None and index in self._items
         self._show_none()
 
     def _show_none(self) -> None:
         if self._none is not None:
-            self._none.layout.display = None if self._items is None else "none"
+            set_hidden(self._none, hidden=self._items is not None)
 
     def _tick_changed(self, _: Mapping[str, Any]) -> None:
         if self._showing:
             return
         others = [raw for raw in self._items or () if not isinstance(raw, int)]
-        ticked = [index for index, tick in enumerate(self._ticks) if tick.value]
+        ticked = [index for index, each in enumerate(self._ticks) if each.value]
         self._items = (*ticked, *others)
         self._chosen()
 
@@ -216,6 +221,55 @@ class ChecksEditor(GroupEditor):
     def lock(self, *, locked: bool) -> None:
         """Let nobody tick."""
         super().lock(locked=locked)
-        for tick in (*self._ticks, self._none):
-            if tick is not None:
-                tick.disabled = locked
+        for each in (*self._ticks, self._none):
+            if each is not None:
+                each.disabled = locked
+
+
+class TagsEditor(GroupEditor):
+    """Short texts or options as tags: typed, then Enter; what is no tag is kept beside them."""
+
+    def __init__(self, field: ListField, making: Making) -> None:
+        self._options: dict[str, Raw] = {}
+        if isinstance(field.item, ChoiceField):
+            self._options = {each.label: at for at, each in enumerate(field.item.options)}
+        self._items: tuple[Raw, ...] | None = None
+        self._tags: Any = ipywidgets.TagsInput(
+            allowed_tags=list(self._options), allow_duplicates=not field.unique,
+            placeholder="type, then Enter", _dom_classes=("nbgraph-tags",),
+        )  # fmt: skip
+        super().__init__(field, making)
+        self._tags.observe(self._tagged, names="value")
+        self._fill_box(self._tags)
+
+    def _inner_raw(self) -> Raw:
+        return UNSET if self._items is None else Items(self._items)
+
+    def _show_inner(self, raw: Raw) -> None:
+        self._items = raw.raws if isinstance(raw, Items) else None
+        self._tags.value = [text for text in map(self._tag_of, self._items or ()) if text]
+
+    def _draw_kept(self) -> None:
+        super()._draw_kept()
+        others = [each for each in self._items or () if self._tag_of(each) is None]
+        if others and not isinstance(self._kept, Misfit):
+            self._draw_other(", ".join(map(shown_text, others)))
+
+    def _tag_of(self, raw: Raw) -> str | None:
+        """Return the tag of an entry, or None for one that cannot be a tag."""
+        if self._options:
+            return next((text for text, own in self._options.items() if own == raw), None)
+        return raw if isinstance(raw, str) and raw else None
+
+    def _tagged(self, change: Mapping[str, Any]) -> None:
+        if self._showing:
+            return
+        others = [raw for raw in self._items or () if self._tag_of(raw) is None]
+        self._items = (*(self._options.get(text, text) for text in change["new"]), *others)
+        self._touched()
+        self._making.changed(self)
+
+    def lock(self, *, locked: bool) -> None:
+        """Let nobody add or take away."""
+        super().lock(locked=locked)
+        self._tags.disabled = locked

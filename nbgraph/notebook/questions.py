@@ -12,6 +12,7 @@ from nbgraph.errors import ResumeError, StateStoreError
 from nbgraph.notebook.allowed import Allowed
 from nbgraph.notebook.card_place import Place
 from nbgraph.notebook.deck import Calls
+from nbgraph.notebook.drafts import Drafts
 from nbgraph.notebook.form import Form
 from nbgraph.notebook.graph_view import Keys
 from nbgraph.notebook.tool_card import ToolCard
@@ -45,6 +46,7 @@ class Questions:
 
     def __init__(self, session: Session, keys: Keys, say: Callable[[str], object]) -> None:
         self._session, self._keys, self._say = session, keys, say
+        self._drafts = Drafts(session.driver)
         self._shown: dict[Asking, Form | ToolCard] = {}
         self._places: dict[ToolCard, Asking] = {}
         self._calls = Calls(self._decided)
@@ -100,6 +102,7 @@ class Questions:
             lambda answer: self._answered({place: answer}),
             thread_id=self._session.thread_id,
             keys=self._keys,
+            draft=self._drafts.place(question),
         )
 
     # --- answers ------------------------------------------------------------------------------

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import ipywidgets
+from ipywidgets.widgets.widget_description import DescriptionStyle
 
 __all__ = ["plain", "shared"]
 
 _made: dict[type, Any] = {}
 
 
-def plain(style: type[ipywidgets.Widget]) -> dict[str, Any]:
+def plain(style: type[ipywidgets.Widget] = DescriptionStyle) -> dict[str, Any]:
     """Return the layout and style of a control that changes neither, one for all such."""
     return {"layout": shared(ipywidgets.Layout), "style": shared(style)}
 

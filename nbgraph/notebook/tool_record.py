@@ -7,7 +7,7 @@ from typing import Any
 import ipywidgets
 
 from nbgraph import words
-from nbgraph.agents.decisions import ToolInterrupt
+from nbgraph.core.decisions import ToolInterrupt
 from nbgraph.core.events import Interrupt
 from nbgraph.core.json_values import Json
 from nbgraph.notebook.card_zones import call_spans

@@ -17,9 +17,10 @@ from nbgraph.forms import (
     added,
     carried,
 )
-from nbgraph.notebook.editor import NO_VALUE, Editor, GroupEditor, Making, button
-from nbgraph.notebook.labels import escaped
+from nbgraph.notebook.editor import NO_VALUE, Editor, GroupEditor, Making
+from nbgraph.notebook.lean import button, column, set_hidden
 from nbgraph.notebook.routing import serve_while_busy
+from nbgraph.notebook.shared import plain
 
 __all__ = ["LaterEditor", "UnionEditor"]
 
@@ -39,7 +40,7 @@ class UnionEditor(GroupEditor):
             self._null = None
         self._choice = self._choice_control(field)
         self._choice.observe(self._picked, names="index")
-        self._inner = ipywidgets.VBox().add_class("nbgraph-branch-fields")
+        self._inner = column((), "nbgraph-branch-fields")
         self._fill_box(self._choice, self._inner)
         self.box.add_class("nbgraph-wide")
 
@@ -54,9 +55,8 @@ class UnionEditor(GroupEditor):
             labels = ["choose…", *labels]
         options = tuple((text, index) for index, text in enumerate(labels))
         kind: Any = ipywidgets.Dropdown if self._is_list else ipywidgets.RadioButtons
-        made = kind(options=options, value=None, description=escaped("Kind"))
-        made.add_class("nbgraph-kind")
-        return made if self._is_list else made.add_class("nbgraph-choice")
+        names = ("nbgraph-kind",) if self._is_list else ("nbgraph-kind", "nbgraph-choice")
+        return kind(options=options, value=None, description="Kind", _dom_classes=names, **plain())
 
     def parts(self) -> Iterator[tuple[str, Editor]]:
         """Yield the editor of the kind that is chosen, which has the same place."""
@@ -76,7 +76,7 @@ class UnionEditor(GroupEditor):
 
     def _draw_kept(self) -> None:
         super()._draw_kept()
-        self._choice.layout.display = None
+        set_hidden(self._choice, hidden=False)
         self._show_choice()
 
     def _show_choice(self) -> None:
@@ -143,7 +143,7 @@ class LaterEditor(GroupEditor):
         super().__init__(field, making)
         self._open = button("Add", self._add, "nbgraph-add", icon="plus")
         self._close = button("Take away", self._take_away, "quiet", "nbgraph-remove", icon="times")
-        self._place = ipywidgets.VBox().add_class("nbgraph-rows")
+        self._place = column((), "nbgraph-rows")
         self._fill_box(self._open, self._place)
         self.box.add_class("nbgraph-wide")
 
@@ -179,8 +179,8 @@ class LaterEditor(GroupEditor):
 
     def _draw_open(self) -> None:
         is_closed = self._opened is None
-        self._open.layout.display = None if is_closed else "none"
-        self._place.layout.display = "none" if is_closed else None
+        set_hidden(self._open, hidden=not is_closed)
+        set_hidden(self._place, hidden=is_closed)
 
     def _add(self) -> None:
         self._kept = UNSET

@@ -69,6 +69,10 @@ class Branch:
     """Who owns it, and until when others wait."""
     rows: list[Row] = field(default_factory=list[Row])
     questions: dict[QuestionName, str] = field(default_factory=dict[QuestionName, str])
+    drafts: dict[QuestionName, tuple[str, float]] = field(
+        default_factory=dict[QuestionName, tuple[str, float]]
+    )
+    """What is filled in so far, as JSON text, and since when."""
     snapshot: PositionSnapshot | None = None
     since: int = 0
     """Bytes of the commits since the snapshot."""
@@ -207,6 +211,9 @@ def _keep(branch: Branch, commit: Commit) -> None:
     pending, first = commit.summary.pending, commit.expected + 1
     known = branch.questions | new_questions(branch.questions, pending)
     branch.questions = {name: known[name] for name in map(name_of, pending)}
+    if branch.drafts:
+        waiting = branch.questions.keys() & branch.drafts.keys()
+        branch.drafts = {name: branch.drafts[name] for name in waiting}
     if commit.claim is not None and commit.claim.epoch is None:
         branch.claim = (commit.claim.owner, 0.0)
     branch.epoch = epoch

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, LiteralString, TypeAlias, TypeVar
 
 from nbgraph.errors import IntegrationNotInstalledError, StateStoreError
 from nbgraph.stores._postgres_tables import MIGRATIONS, SCHEMA_VERSION, TABLES
 from nbgraph.stores._sql_database import Busy, patiently
+from nbgraph.stores._sql_drafts import DRAFTS
 from nbgraph.stores._sql_rows import Cursor
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ _IN_SCHEMA = "SELECT set_config('search_path', quote_ident(%s), false)"
 _WAIT_FOR_LOCKS = "SELECT set_config('lock_timeout', %s, false)"
 _LOCK_MAKERS = "SELECT pg_advisory_xact_lock(1851942770)"
 _HAS_TABLES = "SELECT to_regclass('store') IS NOT NULL"
+_HAS_DRAFTS = "SELECT to_regclass('drafts') IS NOT NULL"
 _FIND_VERSION = "SELECT version FROM store"
 _SET_VERSION = "UPDATE store SET version = %s"
 _TELL = "SELECT pg_notify('nbgraph', %s)"
@@ -86,10 +88,11 @@ class PostgresServer:
             connection.execute(_LOCK_MAKERS)
             if _one(connection, _HAS_TABLES):
                 self._migrate(connection)
+                if not _one(connection, _HAS_DRAFTS):
+                    _execute(connection, DRAFTS)
                 return
             connection.execute(create)
-            for statement in TABLES:
-                connection.execute(statement)
+            _execute(connection, (*TABLES, *DRAFTS))
 
     def _migrate(self, connection: Connection) -> None:
         """Bring the tables to this schema, inside the transaction that found them.
@@ -280,6 +283,11 @@ def _with_nul(value: Any) -> Any:
     if isinstance(value, str) and "\x01" in value:
         return value.replace("\x01\x02", "\x00").replace("\x01\x03", "\x01")
     return value
+
+
+def _execute(connection: Connection, statements: Iterable[Any]) -> None:
+    for statement in statements:
+        connection.execute(statement)
 
 
 def _one(connection: Connection, statement: Any) -> Any:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TypeVar
 
+from nbgraph.core.drafts import Draft
 from nbgraph.core.events import Event
 from nbgraph.core.store import (
     BranchRecord,
@@ -21,8 +22,10 @@ from nbgraph.core.store import (
     ThreadRecord,
 )
 from nbgraph.stores._appends import Appends
+from nbgraph.stores._drafts import draft_text
 from nbgraph.stores._log import MAIN, commit_of, require_text
 from nbgraph.stores._sql_database import Busy, Database
+from nbgraph.stores._sql_drafts import keep_draft, list_drafts
 from nbgraph.stores._sql_lists import list_branches, list_questions, list_threads
 from nbgraph.stores._sql_read import read_log, recall_log
 from nbgraph.stores._sql_rows import Cursor
@@ -233,6 +236,40 @@ class SqlStateStore:
         branch, key and asking.
         """
         return await self._run(partial(list_questions, limit=limit, after=after))
+
+    async def keep_draft(
+        self, thread_id: str, branch_id: str, key: str, asked: int, draft: Draft | None
+    ) -> None:
+        """Keep what is filled in so far of an answer, beside the log; None forgets it.
+
+        For a question that does not wait nothing is kept, and an answer takes its draft away.
+
+        Raises
+        ------
+        UnknownThreadError
+            If the thread or branch does not exist.
+        StateStoreError
+            If the value is no JSON, or the database cannot be written.
+        StoreBusyError
+            If another process held the database for longer than `busy_timeout`.
+        """
+        names = _names(thread_id, branch_id, key)[:2]
+        text = draft_text(draft)
+        work = partial(keep_draft, names=names, question=(key, asked), draft=draft, text=text)
+        await self._run(work, writes=True)
+
+    async def drafts(
+        self, thread_id: str, branch_id: str = MAIN
+    ) -> Mapping[tuple[str, int], Draft]:
+        """Return the drafts of the questions that wait, by key and asking.
+
+        Raises
+        ------
+        UnknownThreadError
+            If the thread or branch does not exist.
+        """
+        names = _names(thread_id, branch_id, "")[:2]
+        return await self._run(partial(list_drafts, names=names))
 
     async def delete(self, thread_id: str) -> None:
         """Remove a thread with its branches, questions and the threads of its sub-graphs.

@@ -27,6 +27,7 @@ from nbgraph.stores._log import (
     require_new,
     require_unclaimed,
 )
+from nbgraph.stores._sql_drafts import DROP_DRAFT, FORGET_DRAFTS
 from nbgraph.stores._sql_lists import children_of
 from nbgraph.stores._sql_read import hash_at
 from nbgraph.stores._sql_rows import Branch, Cursor, body_checksum, found_branch, place_of
@@ -134,6 +135,7 @@ _FORGET_THREAD = (
         WHERE thread = ?)
     """,
     "DELETE FROM questions WHERE branch IN (SELECT id FROM branches WHERE thread = ?)",
+    FORGET_DRAFTS,
     """
     DELETE FROM blobs WHERE
         hash IN (SELECT hash FROM blob_uses JOIN branches ON id = branch WHERE thread = ?)
@@ -364,6 +366,7 @@ def _drop_answered(
     gone = [(branch.id, *name) for name in stored if name not in waiting]
     if gone:
         cursor.executemany(_DROP_QUESTION, gone)
+        cursor.executemany(DROP_DRAFT, gone)
 
 
 def _add_questions(

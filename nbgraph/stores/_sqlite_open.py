@@ -17,11 +17,13 @@ from uuid import uuid4
 
 from nbgraph.errors import DamagedStoreError, StateStoreError
 from nbgraph.stores._sql_database import Busy, patiently
+from nbgraph.stores._sql_drafts import DRAFTS
 from nbgraph.stores._sqlite_tables import MARKS, SCHEMA_VERSION, TABLES, migrate
 from nbgraph.stores._sqlite_where import on_network
 
 __all__ = ["SQLITE_ERRORS", "Durability", "opened", "transact", "translated"]
 
+_HAS_DRAFTS = "SELECT 1 FROM sqlite_master WHERE name = 'drafts'"
 _FIND_TABLES = "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL"
 
 Durability = Literal["full", "fast"]
@@ -127,10 +129,18 @@ def _connected(path: Path, durability: Durability) -> sqlite3.Connection:
             cursor.execute("PRAGMA journal_mode = DELETE")
             durability = "full"
         _migrate(cursor, path)
+        if cursor.execute(_HAS_DRAFTS).fetchone() is None:
+            transact(cursor, "BEGIN IMMEDIATE", _make_drafts)
         cursor.execute(_SYNCHRONOUS[durability])
         _require_sound(cursor, path)
         undo.pop_all()
     return connection
+
+
+def _make_drafts(cursor: sqlite3.Cursor) -> None:
+    """Add the side table that files of an earlier nbgraph lack; an earlier one reads on."""
+    for statement in DRAFTS:
+        cursor.execute(statement)
 
 
 def _keeps_log(cursor: sqlite3.Cursor, path: Path) -> bool:
@@ -147,17 +157,12 @@ def _keeps_log(cursor: sqlite3.Cursor, path: Path) -> bool:
 def _can_log(cursor: sqlite3.Cursor) -> bool:
     """Return whether a first write to the log works, which some file systems only seem to allow."""
     try:
-        transact(cursor, "BEGIN IMMEDIATE", _touch)
+        transact(cursor, "BEGIN IMMEDIATE", lambda one: one.execute(MARKS[0]))
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN):
             return False
         raise
     return True
-
-
-def _touch(cursor: sqlite3.Cursor) -> None:
-    version = int(cursor.execute("PRAGMA user_version").fetchone()[0])
-    cursor.execute(f"PRAGMA user_version = {version}")
 
 
 def _migrate(cursor: sqlite3.Cursor, path: Path) -> None:

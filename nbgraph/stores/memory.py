@@ -31,6 +31,7 @@ from nbgraph.stores._log import (
     stretches,
 )
 from nbgraph.stores._memory_care import contents_of, exported, imported, measured, verified
+from nbgraph.stores._memory_drafts import MemoryDrafts
 from nbgraph.stores._memory_rows import (
     Branch,
     Threads,
@@ -50,7 +51,7 @@ from nbgraph.stores._watch import watch_changes
 __all__ = ["InMemoryStateStore"]
 
 
-class InMemoryStateStore:
+class InMemoryStateStore(MemoryDrafts):
     """Keeps threads in memory.
 
     Events are kept as the JSON text a file would hold, so that nothing stored changes when

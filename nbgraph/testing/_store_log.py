@@ -107,6 +107,7 @@ def one_of_each() -> list[Event]:
     events: list[Event] = [
         RunStarted(input=odd, replaced=("int",), tasks=(task,)),
         TaskBegan(task_id="t1", node="ask"),
+        TaskBegan(task_id="t1", node="ask", key="k"),
         OnceRecorded(task_id="t1", key="k", value=[odd]),
         TaskInterrupted(
             task_id="t1", node="ask", interrupts=(telling_question(),) * 2, cache={"c": 1}

@@ -19,6 +19,7 @@ from nbgraph.core.store import BranchRecord, StateStore
 from nbgraph.errors import ConcurrentRunError, StateStoreError, UnknownThreadError
 from nbgraph.testing._store_care import CareConformance
 from nbgraph.testing._store_claims import ClaimConformance
+from nbgraph.testing._store_drafts import DraftConformance
 from nbgraph.testing._store_listing import ListingConformance
 from nbgraph.testing._store_log import (
     ODD_IDS,
@@ -36,7 +37,7 @@ from nbgraph.testing._store_log import (
 )
 from nbgraph.testing._store_snapshots import SnapshotConformance
 
-__all__ = ["StoreConformance"]
+__all__ = ["DraftConformance", "StoreConformance"]
 
 
 class StoreConformance(ListingConformance, ClaimConformance, SnapshotConformance, CareConformance):

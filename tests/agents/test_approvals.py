@@ -21,9 +21,9 @@ from nbgraph import (
     interrupt,
     tool,
 )
-from nbgraph.agents.decisions import approval_id, decided, escaped
 from nbgraph.chat import ToolMessage
 from nbgraph.core.answers import problems_of
+from nbgraph.core.decisions import approval_id, decided, escaped
 from nbgraph.core.events import AnswerRefused
 from nbgraph.errors import AlreadyAnsweredError, GraphConfigError, GraphExecutionError
 from nbgraph.middleware import (
@@ -642,3 +642,32 @@ def test_an_approved_call_runs_elsewhere_only_if_it_may_run_twice(*, idempotent:
             with pytest.raises(GraphExecutionError, match="effect that happens once"):
                 graph.invoke(None, thread_id="t", resume=Resume(True), executor=elsewhere)
     assert ran == (["A"] if idempotent else [])
+
+
+def test_the_payload_is_the_same_type_wherever_a_call_tells_of_the_question() -> None:
+    seen: list[Any] = []
+
+    class Ends(Middleware):
+        def on_run_end(self, ctx: Any, outcome: Any) -> None:
+            seen.extend(outcome.interrupts.values())
+
+    graph = agent(Desk(), [asks(REFUND)], BIG, middleware=[Ends()])
+    (last,) = list(graph.stream(MESSAGE, stream_mode=[], thread_id="t"))
+    seen.extend(last.data.interrupts.values())
+    seen.extend(graph.sync.pending("t").values())
+    assert [type(question.payload) for question in seen] == [ToolInterrupt] * 3
+
+
+def test_a_payload_of_yours_that_calls_itself_an_approval_stays_as_it_is() -> None:
+    @tool
+    def ask() -> str:
+        """Ask."""
+        return interrupt({"kind": "tool_interrupt"}, id="q")
+
+    graph = build_react_agent(
+        ScriptedChat([asks(call("ask"))], default="."),
+        tools=[ask],
+        state_store=InMemoryStateStore(),
+    )
+    paused = graph.invoke(MESSAGE, thread_id="t")
+    assert paused.interrupts["act:c1/q"].payload == {"kind": "tool_interrupt"}

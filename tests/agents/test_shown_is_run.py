@@ -24,7 +24,7 @@ from nbgraph import (
     call_tool,
     node,
 )
-from nbgraph.agents.decisions import call_hash
+from nbgraph.core.decisions import call_hash
 from nbgraph.core.events import Interrupt
 from nbgraph.errors import GraphExecutionError, InvalidUpdateError
 from nbgraph.middleware import InterruptRule, ToolDecision, ToolInterruptMiddleware

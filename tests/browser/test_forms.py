@@ -229,6 +229,122 @@ def test_a_double_click_sends_once_and_so_do_the_keys(open_notebook: Open) -> No
     assert sent(notebook) == ["one", "two"]
 
 
+def test_enter_goes_on_from_field_to_field(open_notebook: Open) -> None:
+    notebook, form = form_of(
+        open_notebook,
+        "shown({'type': 'object', 'required': ['a', 'b', 'c', 'd', 'e'], 'properties': {"
+        "'a': {'type': 'string'}, 'b': {'type': 'string', 'format': 'date'}, "
+        "'c': {'enum': ['x', 'y']}, 'd': {'type': 'string', 'x-widget': 'textarea'}, "
+        "'e': {'type': 'integer'}}})",
+    )
+    page = notebook.page
+    field(form, "A *").focus()
+    page.keyboard.type("one")
+    page.keyboard.press("Enter")
+    expect(field(form, "B *")).to_be_focused()
+    page.keyboard.type("2026-11-29")
+    page.keyboard.press("Enter")
+    expect(form.get_by_label("x", exact=True)).to_be_focused()
+    page.keyboard.press("Space")
+    page.keyboard.press("Tab")
+    page.keyboard.type("two")
+    page.keyboard.press("Enter")
+    page.keyboard.type("lines")
+    page.keyboard.press("Tab")
+    page.keyboard.type("5")
+    page.keyboard.press("Enter")
+    expect(form.locator(".nbgraph-submit")).to_be_focused()
+    page.keyboard.press("Enter")
+    wait_until_sent(form)
+    assert sent(notebook) == [{"a": "one", "b": "2026-11-29", "c": "x", "d": "two\nlines", "e": 5}]
+
+
+PASTED = """
+import ipywidgets
+
+shown({"type": "object", "properties": {
+    "text": {"type": "string"}, "long": {"type": "string", "x-widget": "textarea"},
+    "number": {"type": "integer"}, "day": {"type": "string", "format": "date"}}})
+many = ipywidgets.Label()
+form.on_submit(lambda _: setattr(many, "value", f"{len(sent)} answers"))
+ipywidgets.VBox((form, many))
+"""
+
+
+def test_what_was_pasted_last_is_sent_each_time(open_notebook: Open) -> None:
+    notebook, form = form_of(open_notebook, PASTED)
+    rounds = [("Text", "word {}"), ("Long", "line {}"), ("Number", "{}"), ("Day", "2026-11-{:02}")]
+    told: list[object] = []
+    now: dict[str, object] = {}
+    for number in range(1, 13):
+        for label, text in rounds:
+            pasted = text.format(number)
+            field(form, label).focus()
+            notebook.page.keyboard.press("Control+A")
+            notebook.page.keyboard.insert_text(pasted)
+            form.locator(".nbgraph-submit").click(force=True)  # it is held until the change is read
+            now[label.lower()] = number if label == "Number" else pasted
+            told.append(dict(now))
+            expect(notebook.cell(1).get_by_text(f"{len(told)} answers", exact=True)).to_be_visible()
+    assert sent(notebook) == told
+
+
+def test_a_secret_is_not_in_the_saved_notebook(open_notebook: Open) -> None:
+    notebook, form = form_of(
+        open_notebook,
+        "shown({'type': 'object', 'properties': "
+        "{'key': {'type': 'string', 'format': 'password', 'writeOnly': True}}})",
+    )
+    field(form, "Key").fill("hunter2")
+    submit(form)
+    wait_until_sent(form)
+    notebook.save()
+    assert "hunter2" not in json.dumps(notebook.server.read(notebook.name))
+
+
+LEFT = """
+from nbgraph import END, START, BaseState, Graph, Panel, SQLiteStateStore, interrupt, node
+
+class State(BaseState):
+    amount: int = 0
+
+@node
+def confirm(state: State) -> dict:
+    answer = interrupt("Pay back?", id="sum", response_schema={
+        "type": "object", "required": ["amount", "key"], "properties": {
+            "amount": {"type": "integer"}, "note": {"type": "string"},
+            "key": {"type": "string", "format": "password"}}})
+    return {"amount": answer["amount"]}
+
+store = SQLiteStateStore("threads.db")
+graph = Graph(State, name="refund", state_store=store).flow(START >> confirm >> END)
+panel = Panel(graph, "t-1", {} if not store_has_thread else None)
+panel
+"""
+
+
+def test_a_half_filled_in_form_is_there_after_the_kernel_was_restarted(
+    open_notebook: Open,
+) -> None:
+    begun = "import os; store_has_thread = os.path.exists('threads.db')"
+    notebook = open_notebook([begun, LEFT])
+    notebook.run_all()
+    form = notebook.cell(1).locator(".nbgraph-form")
+    field(form, "Amount *").fill("12x")
+    field(form, "Key *").fill("hunter2")
+    field(form, "Note").fill("came broken")
+    field(form, "Note").press("Tab")
+    expect(form.get_by_text("Draft kept")).to_be_visible()
+    notebook.wait_idle()
+    notebook.restart()
+    notebook.run_all()
+    form = notebook.cell(1).locator(".nbgraph-form")
+    expect(form.get_by_text("Draft kept")).to_be_visible()
+    expect(field(form, "Amount *")).to_have_value("12x")
+    expect(field(form, "Note")).to_have_value("came broken")
+    expect(field(form, "Key *")).to_have_value("")
+
+
 def test_a_bad_answer_leads_to_its_field(open_notebook: Open) -> None:
     notebook, form = form_of(open_notebook, LISTS)
     form.locator(".nbgraph-group").nth(1).locator(".nbgraph-add").click()

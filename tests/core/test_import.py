@@ -5,7 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 
-_LAZY = "ipywidgets IPython anywidget traitlets graphviz pygraphviz sqlite3 tenacity jsonschema"
+_LAZY = (
+    "ipywidgets IPython anywidget traitlets graphviz pygraphviz sqlite3 tenacity jsonschema "
+    "pydantic.networks"
+)
 
 
 def test_importing_nbgraph_loads_nothing_that_a_graph_does_not_need() -> None:

@@ -134,7 +134,7 @@ def test_a_type_becomes_its_field(kind: Any, field: Any) -> None:
             {"$ref": "#/$defs/a~1b", "title": "Mine", "$defs": {"a/b": {"type": "boolean"}}},
             BooleanField(label="Mine"),
         ),
-        ({"type": "string", "writeOnly": True}, TextField(secret=True)),
+        ({"type": "string", "writeOnly": True}, TextField(secret=True, write_only=True)),
         ({"type": "integer", "default": 3}, IntegerField(default=3)),
         ({"type": "string", "default": None}, TextField()),
         ({"type": "integer", "default": "three"}, IntegerField()),
@@ -450,3 +450,57 @@ def test_fields_of_any_name_are_a_map_beside_the_named_ones() -> None:
         label="More fields", required=False, key=KEY, value=TextField(label="More fields")
     )
     assert answer_of(field, inputs_of(field, value)).value == value
+
+
+# --- names in a document ----------------------------------------------------------------------
+
+NAMED = [
+    {"$ref": "#leaf", "$defs": {"x": {"$anchor": "leaf", "type": "integer"}}},
+    {"$ref": "#/$defs/a%20b%C3%A9", "$defs": {"a bé": {"type": "integer"}}},
+    {"$ref": "#/$defs/~1x~0y~1", "$defs": {"/x~y/": {"type": "integer"}}},
+    {"$id": "https://x.example/root.json", "$ref": "leaf.json",
+     "$defs": {"x": {"$id": "leaf.json", "type": "integer"}}},
+    {"$id": "https://x.example/root.json", "$ref": "https://x.example/root.json#/$defs/x",
+     "$defs": {"x": {"type": "integer"}}},
+    {"$id": "https://x.example/root.json", "$ref": "leaf.json#deep",
+     "$defs": {"x": {"$id": "leaf.json", "$defs": {"y": {"$anchor": "deep", "type": "integer"}}}}},
+    {"$dynamicRef": "#leaf", "$defs": {"x": {"$dynamicAnchor": "leaf", "type": "integer"}}},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("schema", NAMED)
+def test_a_reference_finds_what_is_named_in_the_document(schema: Any) -> None:
+    assert read(schema) == IntegerField()
+
+
+@pytest.mark.parametrize(
+    "reference", ["#nowhere", "other.json", "https://x.example/", "#/$defs/9", "http://[", "%"]
+)
+def test_a_reference_to_what_is_not_there_is_json(reference: str) -> None:
+    schema = {"$ref": reference, "$defs": {"x": {"const": {"$id": "other.json", "type": "null"}}}}
+    assert isinstance(read(schema), JsonField)
+
+
+def test_names_in_values_and_deep_down_are_not_looked_for() -> None:
+    deep: Any = {"$anchor": "deep"}
+    for _ in range(500):
+        deep = {"not": deep}
+    assert isinstance(read({"$ref": "#deep", "x": deep}), JsonField)
+
+
+def test_a_map_of_anything_has_the_names_that_the_schema_allows() -> None:
+    field = read({"type": "object", "propertyNames": {"enum": ["a", "b"]}})
+    assert isinstance(field, MapField)
+    assert isinstance(field.key, ChoiceField)
+    assert isinstance(field.value, JsonField)
+
+
+def test_of_two_patterns_the_first_is_shown() -> None:
+    field = read({"type": "string", "allOf": [{"pattern": "^a"}, {"pattern": "z$"}]})
+    assert field == TextField(pattern="^a")
+
+
+def test_what_stands_beyond_the_places_of_a_tuple_is_kept() -> None:
+    field = read({"type": "array", "prefixItems": [{"type": "integer"}, {"type": "string"}]})
+    for value in ([1, "a", 2.5, None], [1, "a", {"b": 1}], ["x", 2, 3]):
+        assert answer_of(field, inputs_of(field, value)).value == value

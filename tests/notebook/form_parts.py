@@ -19,7 +19,7 @@ def parts(widget: Any) -> Iterator[Any]:
 
 def visible(widget: Any) -> Iterator[Any]:
     """Yield a widget and all in it that is on the page."""
-    if widget.layout.display == "none":
+    if widget.layout.display == "none" or "nbgraph-gone" in getattr(widget, "_dom_classes", ()):
         return
     yield widget
     for child in getattr(widget, "children", ()):

@@ -12,6 +12,7 @@ from form_parts import inputs, named, parts, words
 from pydantic import BaseModel, Field, SecretStr
 
 from nbgraph.core.answers import UNSET
+from nbgraph.forms import MASK, answer_rows, read
 from nbgraph.notebook.form import Form
 
 DAY = {"type": "string", "format": "date"}
@@ -141,12 +142,13 @@ def test_a_secret_is_not_in_the_json_nor_in_code() -> None:
     assert eval(form.code(), {"getpass": lambda: "x"}) == {"name": "night", "key": "x"}
 
 
-def test_a_secret_is_not_in_an_error_nor_in_a_record() -> None:
+def test_a_secret_is_not_in_an_error_nor_in_what_is_read_of_an_answer() -> None:
     form = Form({"type": "string", "format": "password", "minLength": 20}, value="hunter2")
     form.submit()
     assert not any("hunter2" in text for text in words(form))
-    form.show_answered("hunter2", by="desk", at=0.0)
-    assert not any("hunter2" in text for text in words(form))
+    assert answer_rows(read({"type": "string", "format": "password"}), "hunter2") == [
+        ("Answer", MASK)
+    ]
 
 
 def state_of(form: Form) -> str:

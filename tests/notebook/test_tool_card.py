@@ -24,7 +24,7 @@ from tool_asks import (
 )
 
 from nbgraph import UNSET, Interrupt, ToolCard
-from nbgraph.agents.decisions import ToolDecision, edited_arguments
+from nbgraph.core.decisions import ToolDecision, edited_arguments
 from nbgraph.core.hidden import marked
 from nbgraph.errors import AnswerError, ResumeError
 from nbgraph.literals import literal, plain

@@ -9,12 +9,12 @@ import sqlite3
 import time
 from collections import Counter
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, nullcontext
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from nbgraph import Graph, SQLiteStateStore
+from nbgraph import Graph, PostgresStateStore, SQLiteStateStore
 from nbgraph.core.events import OnceRecorded, TaskFinished
 from tests.reliability.processes import forked, told
 from tests.reliability.walks import (
@@ -27,11 +27,44 @@ from tests.reliability.walks import (
     most,
     walk,
 )
+from tests.stores.postgres import URL, fresh_schema
+
+Where = Path | str
+"""The store of a run: a SQLite file, or the name of a schema on the server."""
+Kind = Literal["sqlite", "postgres"]
 
 
-def open_store(path: Path, **options: Any) -> SQLiteStateStore:
+def open_store(where: Where, **options: Any) -> Any:
     """Return the store of a run."""
-    return SQLiteStateStore(path, **options)
+    if isinstance(where, Path):
+        return SQLiteStateStore(where, **options)
+    return PostgresStateStore(URL, schema=where)
+
+
+def place(kind: Kind, folder: Path) -> AbstractContextManager[Where]:
+    """Return where a run keeps its store: a file in a folder, or a schema of its own."""
+    return nullcontext(folder / "t.db") if kind == "sqlite" else fresh_schema()
+
+
+def threads_in(where: Where) -> list[str]:
+    """Return the threads in a store, those of sub-graphs too."""
+    if isinstance(where, str):
+        return _threads_on_server(where)
+    if not where.exists() or not where.stat().st_size:
+        return []
+    with closing(sqlite3.connect(where)) as connection:
+        made = connection.execute("SELECT name FROM sqlite_master WHERE name = 'branches'")
+        found = connection.execute("SELECT thread FROM branches") if made.fetchall() else ()
+        return [name for (name,) in found]
+
+
+def _threads_on_server(schema: str) -> list[str]:
+    import psycopg
+    from psycopg import sql
+
+    find = sql.SQL("SELECT thread FROM {}").format(sql.Identifier(schema, "branches"))
+    with psycopg.connect(URL) as connection:
+        return [name for (name,) in connection.execute(find)]
 
 
 def run_to_the_end(
@@ -129,7 +162,7 @@ def calm_log(variant: Variant, path: Path, steps: int = STEPS) -> list[str]:
     return final_log(path, variant, steps)
 
 
-def final_log(path: Path, variant: Variant, steps: int = STEPS) -> list[str]:
+def final_log(path: Where, variant: Variant, steps: int = STEPS) -> list[str]:
     """Return the state of a thread that is at its end, in a store without damage."""
 
     async def look() -> list[str]:
@@ -154,23 +187,19 @@ def status_of(graph: Graph) -> str:
     return asyncio.run(look())
 
 
-def recorded(path: Path) -> tuple[set[str], set[str]]:
+def recorded(where: Where) -> tuple[set[str], set[str]]:
     """Return the events in a store, as they are acknowledged, and what is done there for good."""
-    if not path.exists() or not path.stat().st_size:
+    threads = threads_in(where)
+    if not threads:
         return set(), set()
-    with closing(sqlite3.connect(path)) as connection:
-        made = connection.execute("SELECT name FROM sqlite_master WHERE name = 'branches'")
-        if not made.fetchall():
-            return set(), set()
-        threads = [name for (name,) in connection.execute("SELECT thread FROM branches")]
 
     async def look() -> tuple[set[str], set[str]]:
-        store, lines, done = open_store(path), set[str](), set[str]()
+        store, lines, done = open_store(where), set[str](), set[str]()
         for thread in threads:
             # A sub-graph's thread is <parent>:<name>:<event>, and so on further down.
-            where = "/".join(thread.split(":")[1::2])
+            path = "/".join(thread.split(":")[1::2])
             for event in await store.events(thread):
-                lines.add(acknowledged(where, event))
+                lines.add(acknowledged(path, event))
                 match event:
                     case TaskFinished(task_id=name):
                         done.add(name)
@@ -183,7 +212,7 @@ def recorded(path: Path) -> tuple[set[str], set[str]]:
 
 
 def wrong_after(
-    path: Path,
+    path: Where,
     outside: Outside,
     variant: Variant,
     expected: list[str],

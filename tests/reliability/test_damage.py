@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 
 from nbgraph import SQLiteStateStore
-from tests.reliability.damage import FAULTS, SEED, damaged, failing
-from tests.reliability.processes import count, on_both_cores, report
+from tests.reliability.damage import SEED, damaged
+from tests.reliability.faults import FILE_FAULTS, SERVER_FAULTS, failing_file, failing_server
+from tests.reliability.processes import NIGHTLY, count, on_both_cores, report
 from tests.reliability.runs import calls_of, calm_log, open_store
 from tests.reliability.walks import VARIANTS, Variant, go_on, walk
+from tests.stores.postgres import URL
 
 SHORT = 10
 
@@ -24,10 +26,24 @@ def test_a_disk_that_fails_at_any_write_is_a_typed_error_and_the_run_can_go_on_l
     steps = count(SHORT, 30)
     expected = calm_log(variant, tmp_path / "calm.db", steps)
     calls, _ = calls_of(variant, tmp_path / "counted.db", steps)
-    cases = [(name, at) for name in FAULTS for at in range(calls)]
-    outcomes = on_both_cores(failing, cases, variant, steps, expected)
-    assert sum(outcome is not None for outcome in outcomes) > len(FAULTS) * steps // 2
+    cases = [(name, at) for name in FILE_FAULTS for at in range(calls)]
+    outcomes = on_both_cores(failing_file, cases, variant, steps, expected)
+    assert sum(outcome is not None for outcome in outcomes) > len(FILE_FAULTS) * steps // 2
     report(f"disks that fail, {variant}", outcomes, 0)
+
+
+@pytest.mark.timeout(3600)
+@pytest.mark.skipif(not URL, reason="NBGRAPH_TEST_PG names no PostgreSQL server")
+@pytest.mark.parametrize("variant", VARIANTS if NIGHTLY else ("sub-graph", "effect"))
+def test_a_server_that_fails_at_any_write_is_a_typed_error_and_the_run_can_go_on_later(
+    tmp_path: Path, variant: Variant
+) -> None:
+    expected = calm_log(variant, tmp_path / "calm.db", SHORT)
+    calls, _ = calls_of(variant, tmp_path / "counted.db", SHORT)
+    cases = [(name, at) for name in SERVER_FAULTS for at in range(0, calls, count(5, 1))]
+    outcomes = on_both_cores(failing_server, cases, variant, SHORT, expected)
+    assert sum(outcome is not None for outcome in outcomes) > SHORT
+    report(f"servers that fail, {variant}", outcomes, 0)
 
 
 @pytest.mark.timeout(3600)

@@ -20,14 +20,17 @@ from tests.reliability.processes import (
     told,
 )
 from tests.reliability.runs import (
+    Kind,
     calls_of,
     calm_log,
     dying_at,
     dying_at_statement,
+    place,
     run_to_the_end,
     wrong_after,
 )
 from tests.reliability.walks import STEPS, VARIANTS, Variant
+from tests.stores.postgres import URL
 
 SEED = 20_251
 SHORT = 10
@@ -44,12 +47,12 @@ def heard(said: Connection, lines: int) -> list[str]:
     return found
 
 
-def killed(number: int, variant: Variant, expected: list[str]) -> str:
+def killed(number: int, variant: Variant, expected: list[str], kind: Kind) -> str:
     """Kill a run at a random moment; return what is wrong then."""
     chance = random.Random(f"{SEED} {variant} {number}")
     moment, spin = chance.randrange(62), chance.randrange(20_000)
-    with in_memory() as folder:
-        path, outside = folder / "t.db", folder / "effects"
+    with in_memory() as folder, place(kind, folder) as path:
+        outside = folder / "effects"
         with forked(run_to_the_end, path, outside, variant, STEPS, None) as (child, said):
             lines = heard(said, moment)
             for _ in range(spin):
@@ -66,8 +69,19 @@ def test_what_was_told_as_recorded_survives_a_kill_at_any_moment(
     tmp_path: Path, variant: Variant
 ) -> None:
     expected = calm_log(variant, tmp_path / "calm.db")
-    outcomes = on_both_cores(killed, range(count(67, 400)), variant, expected)
+    outcomes = on_both_cores(killed, range(count(67, 400)), variant, expected, "sqlite")
     report(f"kill -9, {variant}", outcomes, SEED)
+
+
+@pytest.mark.timeout(3600)
+@pytest.mark.skipif(not URL, reason="NBGRAPH_TEST_PG names no PostgreSQL server")
+@pytest.mark.parametrize("variant", VARIANTS if NIGHTLY else ("interrupt", "effect"))
+def test_what_a_server_was_told_survives_a_kill_at_any_moment(
+    tmp_path: Path, variant: Variant
+) -> None:
+    expected = calm_log(variant, tmp_path / "calm.db")
+    outcomes = on_both_cores(killed, range(count(10, 200)), variant, expected, "postgres")
+    report(f"kill -9 on PostgreSQL, {variant}", outcomes, SEED)
 
 
 def killed_at(moment: int, variant: Variant, expected: list[str], *, each: bool) -> str | None:

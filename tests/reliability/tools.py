@@ -5,24 +5,21 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from nbgraph import END, START, Graph, NodeContext, PostgresStateStore, Resume, node, subgraph
+from nbgraph import END, START, Graph, NodeContext, Resume, node, subgraph
 from nbgraph.core.effects import OUTCOME_UNKNOWN
 from nbgraph.core.store import StateStore
 from tests.reliability.processes import forked, in_memory, told
-from tests.reliability.runs import die, open_store
+from tests.reliability.runs import Kind, die, open_store, place
 from tests.reliability.walks import Walk, effect, effects
-from tests.stores.postgres import URL, fresh_schema
 
 SEED = 20_253
 CALLS = ("first", "left", "right", "inner", "whole")
 """One call alone, two side by side, one in a sub-graph, and a node that is the effect itself."""
 PLACES = ("before", "after")
-Kind = Literal["sqlite", "postgres"]
 
 
 def tools(store: StateStore | None, outside: Path, fall: Callable[[str, str], None]) -> Graph:
@@ -67,16 +64,11 @@ def tools(store: StateStore | None, outside: Path, fall: Callable[[str, str], No
     return Graph(Walk, name="tools", state_store=store).flow(*steps)
 
 
-def opened(kind: Kind, where: Any) -> StateStore:
-    """Return the store of a run: a file, or a schema on a server."""
-    return open_store(where) if kind == "sqlite" else PostgresStateStore(URL, schema=where)
-
-
 def _run(
     kind: Kind, where: Any, outside: Path, given: dict[str, Any], fall: Any, said: Connection
 ) -> None:
     async def main() -> Any:
-        store = opened(kind, where)
+        store = open_store(where)
         result = await tools(store, outside, fall).ainvoke(thread_id="t", **given)
         await store.aclose()
         return result
@@ -88,12 +80,8 @@ def _run(
 def fallen(number: int, kind: Kind) -> str:
     """Kill a run in the middle of a call, and let a person say how it goes on."""
     chance = random.Random(f"{SEED} {kind} {number}")
-    with in_memory() as folder, _place(kind, folder) as where:
+    with in_memory() as folder, place(kind, folder) as where:
         return _fallen(number, chance, kind, where, folder / "effects")
-
-
-def _place(kind: Kind, folder: Path) -> AbstractContextManager[Any]:
-    return nullcontext(folder / "t.db") if kind == "sqlite" else fresh_schema()
 
 
 def _fallen(number: int, chance: random.Random, kind: Kind, where: Any, outside: Path) -> str:

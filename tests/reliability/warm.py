@@ -10,6 +10,7 @@ import asyncio
 from nbgraph.core.answers import problems_of
 from tests.reliability import (  # noqa: F401 - imported once, for all workers
     damage,
+    faults,
     races,
     runs,
     takeovers,

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from nbgraph.core.store import StateStore
 from nbgraph.stores import InMemoryStateStore
-from nbgraph.testing.stores import StoreConformance
+from nbgraph.testing.stores import DraftConformance, StoreConformance
 
 
-class TestInMemoryStateStore(StoreConformance):
+class TestInMemoryStateStore(StoreConformance, DraftConformance):
     def make_store(self, folder: Path) -> StateStore:
         return InMemoryStateStore()
 

@@ -14,7 +14,7 @@ from nbgraph.core.store import StateStore
 from nbgraph.errors import ConcurrentRunError, StateStoreError, StoreBusyError
 from nbgraph.stores import InMemoryStateStore, PostgresStateStore
 from nbgraph.testing._store_log import append, fork_at, notes, question, refused, seen, summary
-from nbgraph.testing.stores import StoreConformance
+from nbgraph.testing.stores import DraftConformance, StoreConformance
 
 from .postgres import URL, fresh_schema, require_postgres
 
@@ -27,7 +27,7 @@ def schema() -> Iterator[str]:
         yield name
 
 
-class TestPostgresStateStore(StoreConformance):
+class TestPostgresStateStore(StoreConformance, DraftConformance):
     @pytest.fixture(autouse=True)
     def _in_a_schema(self, schema: str) -> None:
         self.schema = schema

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nbgraph.stores
+from nbgraph import START, Graph, node, when
 from nbgraph.core.events import SuperstepFinished, TaskFinished, TaskSpec
 from nbgraph.core.store import BranchSummary, Claim, StateStore
 from nbgraph.errors import (
@@ -26,15 +27,15 @@ from nbgraph.errors import (
 )
 from nbgraph.stores import InMemoryStateStore, SQLiteStateStore
 from nbgraph.testing._store_log import append, fork_at, notes, question, refused, seen, summary
-from nbgraph.testing.stores import StoreConformance
+from nbgraph.testing.stores import DraftConformance, StoreConformance
 
 
-class TestSQLiteStateStore(StoreConformance):
+class TestSQLiteStateStore(StoreConformance, DraftConformance):
     def make_store(self, folder: Path) -> StateStore:
         return SQLiteStateStore(folder / "threads.db")
 
 
-class TestSQLiteStateStoreInAHurry(StoreConformance):
+class TestSQLiteStateStoreInAHurry(StoreConformance, DraftConformance):
     def make_store(self, folder: Path) -> StateStore:
         return SQLiteStateStore(folder / "threads.db", durability="fast", busy_timeout=5)
 
@@ -268,6 +269,41 @@ def test_who_goes_on_with_a_branch_does_not_read_it_first(path: Path) -> None:
 
     store = SQLiteStateStore(path)
     assert asyncio.run(scenario()) == ["BEGIN", "UPDATE", "INSERT", "COMMIT"]
+    assert asyncio.run(store.verify()) == []
+    store.close()
+
+
+@node
+async def _count(state: dict[str, int]) -> dict[str, int]:
+    return {"count": state["count"] + 1}
+
+
+_COUNTING = Graph(dict, name="counting").flow(
+    START >> _count, _count >> when(lambda state: state["count"] < 20, _count)
+)
+
+
+def test_a_superstep_of_one_task_is_one_transaction(path: Path) -> None:
+    store = SQLiteStateStore(path)
+    before = transactions(path)
+    graph = _COUNTING.ainvoke({"count": 0}, thread_id="t", state_store=store)
+    assert asyncio.run(graph).step == 20
+    assert transactions(path) - before == 1 + 20  # what began the run, and each superstep
+    store.close()
+
+
+def test_a_hundred_threads_at_once_share_their_transactions(path: Path) -> None:
+    async def scenario() -> None:
+        calls = [
+            _COUNTING.ainvoke({"count": 0}, thread_id=str(number), state_store=store)
+            for number in range(100)
+        ]
+        await asyncio.gather(*calls)
+
+    store = SQLiteStateStore(path)
+    before = transactions(path)
+    asyncio.run(scenario())
+    assert transactions(path) - before <= 0.2 * 100 * 20
     assert asyncio.run(store.verify()) == []
     store.close()
 

@@ -174,7 +174,7 @@ class SeemsToLog(sqlite3.Cursor):
     broken = 0
 
     def execute(self, sql: str, *values: object) -> sqlite3.Cursor:
-        if sql.startswith("PRAGMA user_version ="):
+        if sql.startswith("PRAGMA application_id ="):
             type(self).broken += 1
             error = sqlite3.OperationalError("disk I/O error")
             error.sqlite_errorcode = sqlite3.SQLITE_IOERR_SHMMAP

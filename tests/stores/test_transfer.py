@@ -95,7 +95,7 @@ def test_pruning_changes_nothing_that_is_seen_and_gives_space_back(
         assert size.large_value_bytes == len(LARGE.encode())
         assert size.snapshot_bytes == 0
         assert await seen(store) == before
-        assert (tmp_path / "one.db").stat().st_size <= 160_000
+        assert (tmp_path / "one.db").stat().st_size <= 170_000
         assert await store.size() == size
 
     asyncio.run(scenario())

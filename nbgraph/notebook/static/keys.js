@@ -3,6 +3,7 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 const TEXT = "input:not([type=checkbox]):not([type=radio]), textarea, select";
+const LINE = "input:not([type=checkbox]):not([type=radio]):not([type=range]):not([list])";
 const CARD_KEYS = { a: "approve", e: "edit", d: "deny", r: "respond" };
 const NAMES = [
   [".nbgraph-toolbar", { role: "toolbar", "aria-label": "Run" }],
@@ -44,6 +45,7 @@ function listen(root) {
   root.addEventListener("click", onRelease, true);
   root.addEventListener("click", onSubmit, true);
   root.addEventListener("click", onCopy);
+  root.addEventListener("input", () => (changed = true), true);
   let due = false;
   const later = (changes) => {
     if (due || changes.every(({ target }) => target instanceof SVGElement)) return;
@@ -68,11 +70,35 @@ function onKeyFirst(event) {
     event.preventDefault();
     event.target.dispatchEvent(new Event("change", { bubbles: true }));
     submit.click();
+  } else if (event.key === "Enter" && form && goesOn(event)) {
+    event.preventDefault();
+    event.stopPropagation();
+    event.target.dispatchEvent(new Event("change", { bubbles: true }));
+    focusAfter(event.target, form);
   } else if (event.key === "Escape" && form && event.target.matches(TEXT)) {
     event.stopPropagation();
     form.setAttribute("tabindex", "-1");
     form.focus();
   }
+}
+
+// Enter leaves a field of one line; what writes more lines, adds tags or offers a list keeps it.
+function goesOn(event) {
+  const plain = !event.shiftKey && !event.altKey && !event.isComposing;
+  return plain && event.target.matches(LINE) && !event.target.closest(".nbgraph-tags");
+}
+
+function focusAfter(field, form) {
+  const stops = [...form.querySelectorAll("input, textarea, select, .nbgraph-submit")].filter(isStop);
+  stops[stops.indexOf(field) + 1]?.focus();
+}
+
+function isStop(element) {
+  const { type, checked } = element;
+  if (element.disabled || element.offsetParent === null || element.closest(".nbgraph-pick, .nbgraph-null")) return false;
+  if (type !== "radio") return true;
+  const group = [...element.closest(".widget-radio-box").querySelectorAll("input")];
+  return checked || (!group.some((radio) => radio.checked) && group[0] === element);
 }
 
 // Control+Enter on the reason denies; else it sends what is decided, or approves a single call.
@@ -152,9 +178,15 @@ function onRelease(event) {
   event.stopImmediatePropagation();
 }
 
-// The second click of a double click is swallowed; Python still judges the first.
+// The second click of a double click is swallowed; Python still judges the first. A click after
+// something was typed is no second one, however quick.
+let changed = true;
+
 function onSubmit(event) {
-  if (event.detail < 2 || !event.target.closest(".nbgraph-submit, .nbgraph-approve")) return;
+  if (!event.target.closest(".nbgraph-submit, .nbgraph-approve")) return;
+  const isFirst = event.detail < 2 || changed;
+  changed = false;
+  if (isFirst) return;
   event.preventDefault();
   event.stopImmediatePropagation();
 }

@@ -1,12 +1,27 @@
-"""In which order questions wait: that of the plan, and in a task that of its calls."""
+"""Questions of a thread: in which order they wait, and what is known of an answered one."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from nbgraph.core.events import Interrupt, TaskSpec
 
-__all__ = ["waiting"]
+__all__ = ["Answered", "waiting"]
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """An answer, its question, who gave it when, and the event, superstep and branch of it."""
+
+    interrupt: Interrupt
+    answer: Any
+    by: str | None
+    at: float
+    sequence: int
+    step: int
+    branch_id: str = "main"
 
 
 def waiting(
@@ -24,4 +39,4 @@ def waiting(
             return {**pending, **first}
     places = {task.task_id: at for at, task in enumerate(tasks)}
     rest = {key: item for key, item in pending.items() if key not in first}
-    return dict(sorted({**first, **rest}.items(), key=lambda item: places[item[1].task_id]))
+    return dict(sorted({**first, **rest}.items(), key=lambda item: places.get(item[1].task_id, 0)))

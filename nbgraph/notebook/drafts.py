@@ -1,0 +1,97 @@
+"""Half filled-in answers of a thread's questions: kept meanwhile, there again after a restart."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Mapping
+
+from nbgraph.core.answers import Unset
+from nbgraph.core.drafts import Draft, DraftStore
+from nbgraph.core.driver import Driver
+from nbgraph.core.events import Interrupt
+from nbgraph.core.json_values import Json
+from nbgraph.core.loop import call_soon, run_sync
+from nbgraph.core.workers import call_in_worker
+from nbgraph.errors import NbgraphError, UnknownThreadError
+
+__all__ = ["DraftPlace", "Drafts"]
+
+_LOGGER = logging.getLogger("nbgraph")
+
+Told = Callable[[float | None], object]
+"""Is given when a draft was kept; None if there is none any more."""
+
+
+class Drafts:
+    """The drafts of one branch, as far as its store keeps any."""
+
+    def __init__(self, driver: Driver) -> None:
+        store = getattr(driver, "store", None)
+        self._store = store if isinstance(store, DraftStore) else None
+        self._names = (driver.thread_id, driver.branch_id)
+
+    def place(self, question: Interrupt) -> DraftPlace | None:
+        """Return where the draft of a question is kept; None where the store keeps none."""
+        if self._store is None:
+            return None
+        found = self._found(self._store).get((question.key, question.asked))
+        return DraftPlace(self._store, self._names, (question.key, question.asked), found)
+
+    def _found(self, store: DraftStore) -> Mapping[tuple[str, int], Draft]:
+        try:
+            return run_sync(_read(store, self._names))
+        except UnknownThreadError:
+            return {}
+        except NbgraphError:
+            _LOGGER.exception("The drafts of thread %r cannot be read", self._names[0])
+            return {}
+
+
+async def _read(store: DraftStore, names: tuple[str, str]) -> Mapping[tuple[str, int], Draft]:
+    return await store.drafts(*names)
+
+
+class DraftPlace:
+    """Where the draft of one question is kept.
+
+    Attributes
+    ----------
+    found : Draft or None
+        What was kept there.
+    """
+
+    def __init__(
+        self,
+        store: DraftStore,
+        names: tuple[str, str],
+        question: tuple[str, int],
+        found: Draft | None,
+    ) -> None:
+        self.found = found
+        self._store = store
+        self._place = (*names, *question)
+        self._wanted: tuple[Draft | None, Told] | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    def keep(self, value: Json | Unset, told: Told) -> None:
+        """Keep what is filled in soon, UNSET for nothing; the last of several is what counts."""
+        draft = None if isinstance(value, Unset) else Draft(value, time.time())
+        self._wanted = (draft, told)
+        call_soon(self._begin)
+
+    def _begin(self) -> None:
+        if self._task is None or self._task.done():
+            self._task = asyncio.get_running_loop().create_task(self._keep_up())
+
+    async def _keep_up(self) -> None:
+        while self._wanted is not None:
+            (draft, told), self._wanted = self._wanted, None
+            try:
+                await self._store.keep_draft(*self._place, draft)
+            except NbgraphError:
+                _LOGGER.exception("The draft of question %r was not kept", self._place[2])
+                continue
+            saved_at = None if draft is None else draft.saved_at
+            await call_in_worker(lambda told=told, at=saved_at: told(at))
