@@ -7,7 +7,7 @@ import threading
 import weakref
 from collections.abc import Callable
 
-from nbgraph.core.loop import call_soon
+from nbgraph.core.loop import call_soon, on_loop_thread
 from nbgraph.core.workers import call_in_worker
 
 __all__ = ["Painter", "every"]
@@ -50,7 +50,12 @@ class Painter:
 
     def want(self, *, hurry: bool = False) -> None:
         """Have it drawn soon; from any thread."""
-        call_soon(self._want, hurry)
+        if self._wanted and not hurry:
+            return
+        if on_loop_thread():
+            self._want(hurry)
+        else:
+            call_soon(self._want, hurry)
 
     def _want(self, hurry: bool) -> None:
         self._wanted = True
