@@ -6,7 +6,6 @@ called from any thread but the loop's, and return at once.
 
 from __future__ import annotations
 
-import dataclasses
 import logging
 import threading
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
@@ -49,6 +48,7 @@ from nbgraph.errors import (
     UnsupportedByEngineError,
 )
 from nbgraph.handles import Run, Script
+from nbgraph.listening import Held, heard
 from nbgraph.snapshot import Mark, Snapshot, shown
 
 __all__ = ["Run", "Session", "begin", "open_session"]
@@ -74,6 +74,7 @@ class Session:
         self._snapshot = Snapshot(marks={node.path: "idle" for node in driver.shape.nodes})
         self._watchers: list[Callable[[Snapshot], None]] = []
         self._run: Run | None = None
+        self._held: Held | None = None
         self._first_step = 0
         self._lock = threading.RLock()  # a watcher may begin the next run
         run_sync(self._follow())
@@ -179,6 +180,11 @@ class Session:
         self._need("step")
         return self._continue(Continue(steps=1))
 
+    def step_into(self) -> Run:
+        """Run one superstep; a sub-graph in it pauses before its first one, or runs one of its."""
+        self._need("step")
+        return self._continue(Continue(steps=1, into=True))
+
     def run_until(self, node: str) -> Run:
         """Go on until a task of `node` is next: a node's path, `"refund/check"` in a sub-graph.
 
@@ -232,10 +238,13 @@ class Session:
     def breakpoints(
         self, before: Sequence[str] | None = None, after: Sequence[str] | None = None
     ) -> None:
-        """Pause before and after these nodes from now on; None keeps a list, `()` clears it."""
+        """Pause before and after these nodes from now on; None keeps a list, `()` clears it.
+
+        While a run goes on, it heeds them from its next superstep on.
+        """
         self._need("breakpoints")
         lists = [None if names is None else tuple(names) for names in (before, after)]
-        self._now(SetBreakpoints(*lists))
+        run_sync(self._tell(SetBreakpoints(*lists)))
 
     def fork(
         self,
@@ -264,6 +273,14 @@ class Session:
     def history(self) -> Sequence[Event]:
         """Return all recorded events, in order."""
         return run_sync(self.driver.events())
+
+    def listen(self, held: Held) -> None:
+        """Show what nodes print and log as events of theirs, and nowhere else, from the next run.
+
+        `held` is called, from another thread, with the async node that holds the loop for half a
+        second, so that nothing else runs, and with None when it has let go.
+        """
+        self._held = held
 
     def decisions(self) -> Decisions:
         """Return what was decided about tool calls on this branch, in the order of asking.
@@ -339,6 +356,10 @@ class Session:
             return self._run
 
     async def _carried(self, request: Request, break_when: Predicate | None) -> GraphResult:
+        with heard(self._show, self._held):
+            return await self._followed(request, break_when)
+
+    async def _followed(self, request: Request, break_when: Predicate | None) -> GraphResult:
         last: Event | LiveEvent | None = None
         try:
             async with aclosing(self._sent(request, break_when)) as happening:
@@ -366,7 +387,7 @@ class Session:
         position = self._snapshot.position
         return result_of(position, self.driver, position.step - self._first_step)
 
-    def _now(self, request: Edit | Skip | SetBreakpoints) -> None:
+    def _now(self, request: Edit | Skip) -> None:
         if self._snapshot.running:
             raise ResumeError("The thread is running; stop it, or wait for its end")
         run_sync(self._tell(request))
@@ -394,7 +415,7 @@ class Session:
         if event is not None:
             self._fold(event)
         if running is not None and running != self._snapshot.running:
-            self._snapshot = dataclasses.replace(self._snapshot, running=running)
+            self._snapshot = self._snapshot.moved(running=running)
         self._notify()
 
     def _notify(self) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
+from nbgraph.activity import Activity, LogLine, Mark, Usage, active, line, used
 from nbgraph.core.driver import Folding, Shape
 from nbgraph.core.events import (
     AnswerRefused,
@@ -32,19 +32,12 @@ from nbgraph.core.events import (
 )
 from nbgraph.core.position import Answered, Position, advance
 from nbgraph.core.store import Status
+from nbgraph.supersteps import Progress, Superstep, TaskBar
 
-__all__ = ["LogLine", "Mark", "Progress", "Snapshot", "Superstep", "TaskBar", "shown"]
+__all__ = ["LogLine", "Mark", "Progress", "Report", "Snapshot", "Superstep", "TaskBar", "shown"]
 
-Mark = Literal["idle", "running", "done", "waiting", "failed", "skipped"]
-"""How a node stands, in one word."""
-_SEVERITY: Mapping[Mark, int] = {
-    "idle": 0,
-    "skipped": 1,
-    "done": 2,
-    "running": 3,
-    "waiting": 4,
-    "failed": 5,
-}
+Report = TaskFinished | TaskFailed | TaskInterrupted
+"""How a task of a node ended."""
 _PAUSES: Mapping[str, str] = {
     "interrupt": "waits for an answer",
     "before": "paused at a breakpoint, before",
@@ -57,84 +50,7 @@ _LOG_LIMIT = 200
 _START, _END = "__start__", "__end__"
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """What a node has done so far: finished visits, their seconds, and since when it runs.
-
-    `tries` is how often its newest task was tried, of `limit` times if that is known.
-    """
-
-    visits: int = 0
-    seconds: float = 0.0
-    since: float | None = None
-    tries: int = 1
-    limit: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class TaskBar:
-    """One task of a superstep, as the timeline shows it."""
-
-    task_id: str
-    node: str
-    mark: Mark = "idle"
-    started: float | None = None
-    seconds: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Superstep:
-    """One superstep of the timeline; `number` counts from 1 over the thread."""
-
-    number: int
-    tasks: tuple[TaskBar, ...]
-    _places: Mapping[str, int] = field(default_factory=dict[str, int], repr=False, compare=False)
-    _marks: Mapping[tuple[str, Mark], int] = field(
-        default_factory=dict[tuple[str, Mark], int], repr=False, compare=False
-    )
-
-    def __post_init__(self) -> None:
-        if not self._places:
-            places = {bar.task_id: at for at, bar in enumerate(self.tasks)}
-            object.__setattr__(self, "_places", places)
-            marks: Counter[tuple[str, Mark]] = Counter((bar.node, bar.mark) for bar in self.tasks)
-            object.__setattr__(self, "_marks", marks)
-
-    def bar(self, task_id: str) -> TaskBar | None:
-        """Return a task's bar, if it is one of these."""
-        at = self._places.get(task_id)
-        return None if at is None else self.tasks[at]
-
-    def barred(self, bar: TaskBar) -> Superstep:
-        """Return the superstep with one task's bar exchanged, without a look at the others."""
-        at = self._places[bar.task_id]
-        old = self.tasks[at]
-        marks = dict(self._marks)
-        marks[old.node, old.mark] -= 1
-        marks[bar.node, bar.mark] = marks.get((bar.node, bar.mark), 0) + 1
-        tasks = (*self.tasks[:at], bar, *self.tasks[at + 1 :])
-        return Superstep(self.number, tasks, self._places, marks)
-
-    def mark(self, node: str) -> Mark:
-        """Return the gravest mark of a node's tasks."""
-        worst: Mark = "idle"
-        for mark, severity in _SEVERITY.items():
-            if severity > _SEVERITY[worst] and self._marks.get((node, mark)):
-                worst = mark
-        return worst
-
-
-@dataclass(frozen=True, slots=True)
-class LogLine:
-    """One line of the log: when, which node (`""`: the run itself), what, and how it is shown."""
-
-    at: float
-    node: str
-    text: str
-    mark: Mark = "idle"
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Snapshot:
     """What a panel shows.
 
@@ -156,6 +72,14 @@ class Snapshot:
         Answers given so far in this turn.
     log : tuple of LogLine
         The newest lines.
+    doing : mapping of task id to Activity
+        What running tasks have shown of their progress.
+    reports : mapping of path to Report
+        How the newest task of each node ended; inside sub-graphs, as far as it was seen.
+    usage : Usage
+        Tokens that this turn's messages tell of.
+    began, ended : float
+        When this turn began, and when its last event was recorded.
     """
 
     position: Position = field(default_factory=Position)
@@ -166,6 +90,22 @@ class Snapshot:
     supersteps: tuple[Superstep, ...] = ()
     records: tuple[Answered, ...] = ()
     log: tuple[LogLine, ...] = ()
+    doing: Mapping[str, Activity] = field(default_factory=dict[str, Activity])
+    reports: Mapping[str, Report] = field(default_factory=dict[str, Report])
+    usage: Usage = field(default_factory=Usage)
+    began: float = 0.0
+    ended: float = 0.0
+
+    def moved(self, **changes: Any) -> Snapshot:
+        """Return the snapshot with some parts changed.
+
+        Done for every event: `dataclasses.replace` takes ten times as long, which is why this is a
+        record without slots.
+        """
+        snapshot = object.__new__(Snapshot)
+        snapshot.__dict__.update(self.__dict__)
+        snapshot.__dict__.update(changes)
+        return snapshot
 
     @property
     def status(self) -> Status:
@@ -203,18 +143,27 @@ def shown(snapshot: Snapshot, event: Event | LiveEvent, shape: Shape, folding: F
     """Return the snapshot after one more event."""
     match event:
         case TaskStarted(task_id=task_id, node=node, at=at):
-            first = _counted(snapshot, node, tries=1)
+            first = _counted(snapshot, node, tries=1, since=_since(snapshot, node, at))
             return _barred(first, task_id, mark="running", started=at)
-        case TaskEmitted(node=node, at=at, data=Attempt() as attempt):
-            return _tried(snapshot, node, at, attempt)
-        case TaskEmitted(node=node, at=at, data=data):
-            return _logged(snapshot, LogLine(at, node, _brief(data)))
+        case TaskEmitted(node=node, data=Attempt() as attempt):
+            return _emitted(_tried(snapshot, node, attempt), event.task_id, node, event)
+        case TaskEmitted(node=node):
+            return _emitted(snapshot, event.task_id, node, event)
         case ChildEvent():
             return _inside(snapshot, event)
         case _:
-            before = snapshot.position
-            moved = replace(snapshot, position=advance(before, event, folding))
-            return _recorded(moved, before, event, shape)
+            after = advance(snapshot.position, event, folding)
+            moved = snapshot.moved(position=after, ended=event.created_at)
+            return _recorded(moved, snapshot.position, event, shape)
+
+
+def _emitted(snapshot: Snapshot, task_id: str, node: str, said: TaskEmitted) -> Snapshot:
+    """Return the snapshot after a task said something."""
+    told = line(node, said)
+    if told is not None:
+        snapshot = _logged(snapshot, told)
+    doing = active(snapshot.doing.get(task_id), node, said)
+    return snapshot if doing is None else snapshot.moved(doing={**snapshot.doing, task_id: doing})
 
 
 def _inside(snapshot: Snapshot, event: ChildEvent) -> Snapshot:
@@ -223,31 +172,53 @@ def _inside(snapshot: Snapshot, event: ChildEvent) -> Snapshot:
     match event.event:
         case RunStarted():
             inner = [each for each in snapshot.marks if each.startswith(f"{path}/")]
-            return replace(snapshot, marks={**snapshot.marks, **dict.fromkeys(inner, "idle")})
-        case TaskStarted(node=node):
-            return _marked(snapshot, f"{path}/{node}", "running")
-        case TaskFinished(node=node, attempts=attempts):
-            return _marked(snapshot, f"{path}/{node}", "done" if attempts else "skipped")
-        case TaskInterrupted(node=node, interrupts=asked):
-            return _marked(snapshot, f"{path}/{node}", "waiting" if asked else "idle")
-        case TaskFailed(node=node):
-            return _marked(snapshot, f"{path}/{node}", "failed")
-        case TaskEmitted(node=node, at=at, data=data):
-            return _logged(snapshot, LogLine(at, f"{path}/{node}", _brief(data)))
+            return snapshot.moved(marks={**snapshot.marks, **dict.fromkeys(inner, "idle")})
+        case TaskStarted(node=node, at=at):
+            inner = f"{path}/{node}"
+            began = _counted(snapshot, inner, tries=1, since=_since(snapshot, inner, at))
+            return _marked(began, inner, "running")
+        case TaskFinished() | TaskInterrupted() | TaskFailed() as report:
+            inner = f"{path}/{report.node}"
+            kept = _kept(snapshot, inner, f"{event.task_id}/{report.task_id}", report)
+            return _marked(_visited(kept, inner, report), inner, _mark_of(report))
+        case TaskEmitted(task_id=task_id, node=node) as said:
+            return _emitted(snapshot, f"{event.task_id}/{task_id}", f"{path}/{node}", said)
         case _:
             return snapshot
 
 
+def _mark_of(report: Report) -> Mark:
+    match report:
+        case TaskFinished(attempts=attempts):
+            return "done" if attempts else "skipped"
+        case TaskInterrupted(interrupts=asked):
+            return "waiting" if asked else "idle"
+        case TaskFailed():
+            return "failed"
+
+
+def _kept(snapshot: Snapshot, path: str, task_id: str, report: Report) -> Snapshot:
+    """Return the snapshot with a node's newest report; its task shows no progress any more."""
+    doing = snapshot.doing
+    if task_id in doing:
+        doing = {key: value for key, value in doing.items() if key != task_id}
+    return snapshot.moved(reports={**snapshot.reports, path: report}, doing=doing)
+
+
 def _marked(snapshot: Snapshot, path: str, mark: Mark) -> Snapshot:
-    return replace(snapshot, marks={**snapshot.marks, path: mark})
+    return snapshot.moved(marks={**snapshot.marks, path: mark})
 
 
 def _recorded(snapshot: Snapshot, before: Position, event: Event, shape: Shape) -> Snapshot:
     match event:
         case RunStarted(tasks=tasks):
             taken = frozenset((_START, task.node) for task in tasks)
-            cleared = replace(
-                snapshot, marks={node.path: "idle" for node in shape.nodes}, taken=taken, records=()
+            cleared = snapshot.moved(
+                marks={node.path: "idle" for node in shape.nodes},
+                taken=taken,
+                records=(),
+                usage=Usage(),
+                began=event.created_at,
             )
             return _planned(_started_anew(cleared), tasks)
         case SuperstepFinished(next=tasks):
@@ -255,16 +226,16 @@ def _recorded(snapshot: Snapshot, before: Position, event: Event, shape: Shape) 
                 return snapshot
             return _planned(_routed(snapshot, before, tasks, shape), tasks)
         case TaskFinished() | TaskFailed() | TaskInterrupted():
-            return _reported(snapshot, event)
+            return _reported(_kept(snapshot, event.node, event.task_id, event), event)
         case AnswersGiven(answers=answers):
             given = tuple(snapshot.position.answered[key] for key in answers)
-            answered = replace(snapshot, records=(*snapshot.records, *given))
+            answered = snapshot.moved(records=(*snapshot.records, *given))
             return _answered(answered, event, before)
         case AnswerRefused(key=key, problems=problems):
             text = f"the answer did not count: {'; '.join(problems.values())}"
             refused = _barred(snapshot, key.rpartition(":")[0], mark="waiting")
             records = tuple(item for item in refused.records if item.interrupt.key != key)
-            return _said(replace(refused, records=records), event, text, "failed")
+            return _said(refused.moved(records=records), event, text, "failed")
         case RunFinished():
             return _said(_ended(snapshot, before, shape), event, "finished", "done")
         case _:
@@ -294,7 +265,7 @@ def _started_anew(snapshot: Snapshot) -> Snapshot:
     """Drop a current superstep that a new turn leaves unfinished."""
     steps = snapshot.supersteps
     if steps and any(task.mark not in ("done", "skipped") for task in steps[-1].tasks):
-        return replace(snapshot, supersteps=steps[:-1])
+        return snapshot.moved(supersteps=steps[:-1])
     return snapshot
 
 
@@ -302,9 +273,9 @@ def _planned(snapshot: Snapshot, tasks: Iterable[TaskSpec]) -> Snapshot:
     bars = tuple(TaskBar(task.task_id, task.node) for task in tasks)
     if not bars:
         return snapshot
-    planned = Superstep(snapshot.position.step + 1, bars)
+    planned = Superstep(snapshot.position.step + 1, bars, snapshot.position.sequence)
     marks = {**snapshot.marks, **{bar.node: "idle" for bar in bars}}
-    return replace(snapshot, supersteps=(*snapshot.supersteps, planned), marks=marks)
+    return snapshot.moved(supersteps=(*snapshot.supersteps, planned), marks=marks)
 
 
 def _routed(
@@ -322,7 +293,7 @@ def _routed(
             taken.add((edge.source, edge.target))
         elif edge.source in sources and edge.kind == "branch" and marks.get(edge.target) == "idle":
             marks[edge.target] = "skipped"
-    return replace(snapshot, taken=frozenset(taken), marks=marks)
+    return snapshot.moved(taken=frozenset(taken), marks=marks)
 
 
 def _ended(snapshot: Snapshot, before: Position, shape: Shape) -> Snapshot:
@@ -332,23 +303,19 @@ def _ended(snapshot: Snapshot, before: Position, shape: Shape) -> Snapshot:
         for edge in shape.edges
         if edge.target == _END and edge.source in {bar.node for bar in last}
     }
-    return replace(snapshot, taken=snapshot.taken | ends) if not before.tasks else snapshot
+    return snapshot.moved(taken=snapshot.taken | ends) if not before.tasks else snapshot
 
 
 def _reported(snapshot: Snapshot, event: TaskFinished | TaskFailed | TaskInterrupted) -> Snapshot:
     match event:
         case TaskFinished(task_id=task_id, node=node, duration=seconds):
-            mark: Mark = "done" if event.attempts else "skipped"
-            old = snapshot.progress.get(node, Progress())
-            new = Progress(old.visits + 1, old.seconds + seconds, None, event.attempts, old.limit)
-            barred = _barred(
-                snapshot, task_id, mark=mark, started=event.started or None, seconds=seconds
-            )
-            return replace(barred, progress={**barred.progress, node: new})
+            times = {"started": event.started or None, "seconds": seconds}
+            barred = _barred(snapshot, task_id, mark=_mark_of(event), **times)
+            usage = used(barred.usage, event.update)
+            return _visited(barred, node, event).moved(usage=usage)
         case TaskFailed(task_id=task_id, node=node, error=error):
-            text = f"{error.type}: {error.message}"
-            counted = _counted(snapshot, node, tries=event.attempts)
-            return _said(_barred(counted, task_id, mark="failed"), event, text, "failed")
+            barred = _barred(_visited(snapshot, node, event), task_id, mark="failed")
+            return _said(barred, event, f"{error.type}: {error.message}", "failed")
         case TaskInterrupted(task_id=task_id, interrupts=interrupts):
             asked = _barred(snapshot, task_id, mark="waiting" if interrupts else "idle")
             for item in interrupts:
@@ -360,21 +327,35 @@ def _reported(snapshot: Snapshot, event: TaskFinished | TaskFailed | TaskInterru
             return _said(asked, event, text, "waiting")
 
 
-def _tried(snapshot: Snapshot, node: str, at: float, attempt: Attempt) -> Snapshot:
-    """Count the attempt that follows one that failed, and say why there is another."""
-    counted = _counted(snapshot, node, tries=attempt.number + 1, limit=attempt.limit)
-    error = attempt.error
-    text = f"try {attempt.number} failed: {error.type}: {error.message}"
-    return _logged(counted, LogLine(at, node, text, "failed"))
+def _tried(snapshot: Snapshot, node: str, attempt: Attempt) -> Snapshot:
+    """Count the attempt that follows one that failed."""
+    return _counted(snapshot, node, tries=attempt.number + 1, limit=attempt.limit)
 
 
-def _counted(snapshot: Snapshot, node: str, **tries: Any) -> Snapshot:
-    """Return the snapshot with other tries of a node; a first one alone is no progress yet."""
-    old = snapshot.progress.get(node)
-    if old is None and tries == {"tries": 1}:
-        return snapshot
-    new = replace(old or Progress(), **tries)
-    return replace(snapshot, progress={**snapshot.progress, node: new})
+def _counted(snapshot: Snapshot, node: str, **changes: Any) -> Snapshot:
+    """Return the snapshot with another progress of a node."""
+    new = replace(snapshot.progress.get(node) or Progress(), **changes)
+    return snapshot.moved(progress={**snapshot.progress, node: new})
+
+
+def _since(snapshot: Snapshot, node: str, at: float) -> float:
+    """Return since when a node runs; of tasks side by side the first one counts."""
+    known = snapshot.progress.get(node)
+    is_running = snapshot.marks.get(node) == "running"
+    return known.since if known and known.since is not None and is_running else at
+
+
+def _visited(snapshot: Snapshot, node: str, report: Report) -> Snapshot:
+    """Return the snapshot with a node's visit counted, or how often it was tried in vain."""
+    match report:
+        case TaskFinished(duration=seconds, attempts=tries):
+            old = snapshot.progress.get(node) or Progress()
+            visits, total = old.visits + 1, old.seconds + seconds
+            return _counted(snapshot, node, visits=visits, seconds=total, tries=tries)
+        case TaskFailed(attempts=tries):
+            return _counted(snapshot, node, tries=tries)
+        case TaskInterrupted():
+            return snapshot
 
 
 def _answered(snapshot: Snapshot, event: AnswersGiven, before: Position) -> Snapshot:
@@ -392,7 +373,8 @@ def _halted(snapshot: Snapshot) -> Snapshot:
     still: dict[str, Mark] = {
         path: "idle" for path, mark in snapshot.marks.items() if mark == "running"
     }
-    return replace(snapshot, marks={**snapshot.marks, **still}) if still else snapshot
+    marks = {**snapshot.marks, **still} if still else snapshot.marks
+    return snapshot.moved(marks=marks, doing={})
 
 
 def _barred(snapshot: Snapshot, task_id: str, **changes: Any) -> Snapshot:
@@ -404,8 +386,7 @@ def _barred(snapshot: Snapshot, task_id: str, **changes: Any) -> Snapshot:
     if bar is None:
         return snapshot
     barred = current.barred(replace(bar, **changes))
-    return replace(
-        snapshot,
+    return snapshot.moved(
         supersteps=(*done, barred),
         marks={**snapshot.marks, bar.node: barred.mark(bar.node)},
     )
@@ -416,9 +397,4 @@ def _said(snapshot: Snapshot, event: Event, text: str, mark: Mark) -> Snapshot:
 
 
 def _logged(snapshot: Snapshot, line: LogLine) -> Snapshot:
-    return replace(snapshot, log=(*snapshot.log, line)[-_LOG_LIMIT:])
-
-
-def _brief(data: Any) -> str:
-    text = data if isinstance(data, str) else repr(data)
-    return text if len(text) <= 500 else f"{text[:500]}… ({len(text):,} characters)"
+    return snapshot.moved(log=(*snapshot.log, line)[-_LOG_LIMIT:])

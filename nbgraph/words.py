@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping
 from typing import Literal
 
-from nbgraph.snapshot import Mark, Progress, Snapshot
+from nbgraph.core.driver import Capability, Shape
+from nbgraph.drawing import WORDS
+from nbgraph.inspection import Look
+from nbgraph.snapshot import Mark, Progress, Snapshot, Superstep
 
 __all__ = [
+    "age",
     "breakpoints",
     "clock",
     "duration",
     "heading",
     "held",
+    "held_node",
     "line",
+    "lines",
+    "mark",
     "note",
     "status",
     "status_mark",
@@ -48,25 +56,63 @@ def status_mark(snapshot: Snapshot) -> Mark:
     return _STATUS[snapshot.status][1]
 
 
-def held(snapshot: Snapshot) -> Mapping[str, str]:
-    """Return why a button cannot act now, by button; a button that can is left out."""
+def held(
+    snapshot: Snapshot, capabilities: Mapping[Capability, str | None] | None = None
+) -> Mapping[str, str]:
+    """Return why a button cannot act now, by button; a button that can is left out.
+
+    `capabilities` are the engine's; what it cannot do at all is held with its reason.
+    """
     reasons: dict[str, str] = {}
     going = _why_not_going(snapshot)
     if going:
         reasons |= {name: f"{word} {going}" for name, word in _GOING.items()}
     if snapshot.running:
-        reasons["start"] = "Start waits for the end of this run"
-        reasons["fork"] = "Fork waits for the end of this run"
+        reasons |= {
+            name: f"{word} waits for the end of this run" for name, word in _RESTING.items()
+        }
     else:
         reasons |= {"pause": "Nothing is running", "stop": "Nothing is running"}
     if snapshot.pending:
         reasons["start"] = "Start waits for your answer"
     if not snapshot.position.sequence:
-        reasons["fork"] = "There is nothing to fork yet"
-    return reasons
+        reasons |= {"fork": "There is nothing to fork yet", "edit": "There is no state yet"}
+    return {**reasons, **_beyond(capabilities or {})}
 
 
-_GOING = {"step": "Step", "continue": "Continue"}
+def held_node(look: Look, name: Literal["until", "retry"]) -> str:
+    """Return why a node's button cannot act now; empty if it can."""
+    if name == "until":
+        if look.is_inner:
+            return "Run until stops at nodes of the graph itself; pause before this one instead"
+        return held(look.snapshot, look.session.driver.capabilities).get("until", "")
+    if look.superstep is None:
+        return "Retry from here needs a node that has run"
+    return held(look.snapshot, look.session.driver.capabilities).get("fork", "")
+
+
+def mark(name: Mark) -> str:
+    """Return a mark in words."""
+    return WORDS[name]
+
+
+_GOING = {"step": "Step", "into": "Step into", "continue": "Continue", "until": "Run until"}
+_RESTING = {"start": "Start", "fork": "Fork", "edit": "Edit state"}
+_NEEDS: Mapping[str, Capability] = {
+    "step": "step",
+    "into": "step",
+    "until": "until",
+    "pause": "pause",
+    "stop": "stop",
+    "fork": "fork",
+    "edit": "edit",
+}
+
+
+def _beyond(capabilities: Mapping[Capability, str | None]) -> Mapping[str, str]:
+    """Return the buttons whose request the engine does not know, with what it says about it."""
+    told = {name: capabilities.get(needed) for name, needed in _NEEDS.items()}
+    return {name: f"Not with this engine: {reason}" for name, reason in told.items() if reason}
 
 
 def _why_not_going(snapshot: Snapshot) -> str | None:
@@ -84,7 +130,7 @@ def why(snapshot: Snapshot) -> str:
     """Return the line under the toolbar: why buttons wait, and what to do."""
     if snapshot.running:
         return ""
-    if snapshot.pending:
+    if snapshot.pending and not snapshot.position.runnable:
         return "Step and Continue wait for your answer. Or fork to try another one."
     match snapshot.status:
         case "new":
@@ -92,7 +138,7 @@ def why(snapshot: Snapshot) -> str:
         case "completed":
             return "This turn has finished. Start again, or fork to answer differently."
         case "failed":
-            return "What is done is kept. Continue runs the rest again."
+            return "What is done is kept. Retry below, or Continue: what failed runs again."
         case "stopped" | "interrupted":
             return "Continue goes on to the next pause, Step runs one superstep."
         case _:
@@ -106,26 +152,63 @@ def heading(snapshot: Snapshot) -> str:
     return f"{snapshot.step} superstep{'' if snapshot.step == 1 else 's'}"
 
 
-def note(snapshot: Snapshot) -> str:
-    """Return what stands beside the heading: how many tasks the superstep has."""
+def note(snapshot: Snapshot, now: float | None = None) -> str:
+    """Return what stands beside the heading: tasks, how long the turn has taken, tokens.
+
+    `now` is given where the time that goes by is shown.
+    """
+    parts = [_tasks(snapshot), _elapsed(snapshot, now), _tokens(snapshot)]
+    return " · ".join(filter(None, parts))
+
+
+def _tasks(snapshot: Snapshot) -> str:
     count = len(snapshot.position.tasks)
+    done, failed = len(snapshot.position.finished), len(snapshot.position.failed)
+    if failed and count > 1:
+        return f"{done} done, {failed} failed" if done else f"{count} tasks, {failed} failed"
     return f"{count} tasks" if count > 1 else ""
+
+
+def _elapsed(snapshot: Snapshot, now: float | None) -> str:
+    """Return how long the turn has taken, and how much of that it waited for a person."""
+    goes_on = snapshot.running or bool(snapshot.pending)
+    end = now if goes_on and now is not None else snapshot.ended
+    took = end - snapshot.began
+    if not snapshot.began or took < 1:
+        return ""
+    waits = [record.at - record.interrupt.created_at for record in snapshot.records]
+    waited = sum(waits)
+    of_it = f", of it {duration(waited)} waiting" if waited >= 1 and not goes_on else ""
+    return duration(math.floor(took)) + of_it
+
+
+def _tokens(snapshot: Snapshot) -> str:
+    usage = snapshot.usage
+    if not (usage.read or usage.written):
+        return ""
+    return f"{usage.read:,} tokens in, {usage.written:,} out"
 
 
 def waiting_for(snapshot: Snapshot) -> str:
     """Return what stands where a question would, while there is none."""
     if snapshot.running:
-        return f"{', '.join(snapshot.next) or 'The graph'} runs."
+        runs = "run" if len(snapshot.next) > 1 else "runs"
+        return f"{', '.join(snapshot.next) or 'The graph'} {runs}."
     if snapshot.next:
         return f"Next: {', '.join(snapshot.next)}."
     return "Nothing waits for you."
 
 
 def breakpoints(
-    snapshot: Snapshot,
+    snapshot: Snapshot, shape: Shape | None = None
 ) -> Mapping[str, Literal["before", "after", "before and after"]]:
-    """Return where the branch pauses, by node; `"*"` is every node."""
-    before, after = set(snapshot.position.before or ()), set(snapshot.position.after or ())
+    """Return where the branch pauses, by node; `"*"` is every node.
+
+    A branch that has set none pauses where its graph says.
+    """
+    own = snapshot.position
+    before = set((shape.before if shape else ()) if own.before is None else own.before)
+    after = set((shape.after if shape else ()) if own.after is None else own.after)
     found: dict[str, Literal["before", "after", "before and after"]] = {}
     for path in snapshot.marks:
         here = bool(before & {"*", path}), bool(after & {"*", path})
@@ -156,10 +239,54 @@ def clock(at: float) -> str:
     return time.strftime("%H:%M:%S", time.localtime(at))
 
 
-def line(mark: Mark, progress: Progress | None) -> str:
-    """Return a node's second line on the drawing."""
+def lines(snapshot: Snapshot, now: float | None = None) -> Mapping[str, str]:
+    """Return each node's second line on the drawing, by path.
+
+    With `now`, they say how long a node has been running or waiting.
+    """
+    asked: dict[str, float] = {}
+    for question in snapshot.pending.values():
+        since = min(asked.get(question.node, question.created_at), question.created_at)
+        asked[question.node] = since
+    answered = {record.interrupt.node for record in snapshot.records}
+    step = snapshot.supersteps[-1] if snapshot.supersteps else None
+    found: dict[str, str] = {}
+    for path, mark in snapshot.marks.items():
+        progress = snapshot.progress.get(path)
+        if mark == "waiting" and now is not None and path in asked:
+            text = f"for {age(now - asked[path])}"
+        elif mark == "done" and path in answered:
+            text = "answered"
+        else:
+            text = line(mark, progress, now)
+        many = step.count(path) if step is not None and mark in _OPEN else 0
+        found[path] = _fanned(step, path, mark, text) if step is not None and many > 1 else text
+    return found
+
+
+_OPEN = ("running", "waiting", "failed")
+
+
+def _fanned(step: Superstep, path: str, mark: Mark, text: str) -> str:
+    """Return the line of a node with several tasks in a superstep: `×8, 3 done`."""
+    many, done = step.count(path), step.count(path, "done", "skipped")
+    return f"×{many}, {done} done" if mark == "running" or done else f"×{many} · {text}"
+
+
+def age(seconds: float) -> str:
+    """Return how long something has waited, without seconds: `a moment`, `2 min`, `3 h`."""
+    for size, word in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{int(seconds // size)} {word}"
+    return "a moment"
+
+
+def line(mark: Mark, progress: Progress | None, now: float | None = None) -> str:
+    """Return the second line of a node with one task at a time."""
     tries = "" if progress is None else _tries(progress)
-    return " · ".join(part for part in (_line(mark, progress), tries) if part)
+    if tries and mark in ("running", "failed"):
+        return tries
+    return " · ".join(part for part in (_line(mark, progress, now), tries) if part)
 
 
 def _tries(progress: Progress) -> str:
@@ -170,17 +297,19 @@ def _tries(progress: Progress) -> str:
     return f"{progress.tries} {limit}tries"
 
 
-def _line(mark: Mark, progress: Progress | None) -> str:
+def _line(mark: Mark, progress: Progress | None, now: float | None) -> str:
     match mark:
         case "waiting":
             return "waits for you"
+        case "running" if now and progress and progress.since and now - progress.since >= 1:
+            return duration(math.floor(now - progress.since))
         case "running":
             return "running"
         case "failed":
             return "failed"
         case "skipped":
             return "not chosen"
-        case _ if progress is None:
+        case _ if progress is None or not progress.visits:
             return ""
         case _ if progress.visits > 1:
             return f"×{progress.visits} · {duration(progress.seconds)}"

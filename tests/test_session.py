@@ -237,7 +237,6 @@ def test_while_a_run_goes_on_nothing_else_is_begun() -> None:
         session.step,
         lambda: session.edit({"count": 1}),
         lambda: session.skip("gate"),
-        lambda: session.breakpoints(before=()),
     ]
     for call in calls:
         with pytest.raises(ResumeError, match="is running"):

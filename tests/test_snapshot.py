@@ -174,7 +174,10 @@ def _read_again(snapshot: Snapshot) -> Any:
         [[dataclasses.replace(bar, **times) for bar in step.tasks] for step in snapshot.supersteps],
         snapshot.records,
         [line.text for line in snapshot.log],
-        {name: each.visits for name, each in snapshot.progress.items()},
+        {name: each.visits for name, each in snapshot.progress.items() if each.visits},
+        snapshot.reports,
+        snapshot.usage,
+        snapshot.began,
     )
 
 

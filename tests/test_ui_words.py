@@ -39,12 +39,12 @@ def test_a_status_has_words_and_a_mark(name, text, mark):
 @pytest.mark.parametrize(
     ("name", "held"),
     [
-        ("new", {"step", "continue", "pause", "stop", "fork"}),
-        ("running", {"step", "continue", "start", "fork"}),
-        ("waiting", {"step", "continue", "start", "pause", "stop"}),
+        ("new", {"step", "into", "continue", "until", "pause", "stop", "fork", "edit"}),
+        ("running", {"step", "into", "continue", "until", "start", "fork", "edit"}),
+        ("waiting", {"step", "into", "continue", "until", "start", "pause", "stop"}),
         ("breakpoint", {"pause", "stop"}),
         ("stopped", {"pause", "stop"}),
-        ("finished", {"step", "continue", "pause", "stop"}),
+        ("finished", {"step", "into", "continue", "until", "pause", "stop"}),
     ],
 )
 def test_a_button_that_cannot_act_says_why(name, held):

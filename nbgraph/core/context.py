@@ -49,6 +49,8 @@ class Home:
         The parent's state.
     before, after : tuple of str
         The parent's breakpoints.
+    into : bool
+        Whether the parent steps into its sub-graphs.
     tell : function
         Shows an event of the sub-graph to whoever watches the parent; on the run's own loop only.
     executor : Executor
@@ -63,6 +65,7 @@ class Home:
     schema: StateSchema
     before: tuple[str, ...]
     after: tuple[str, ...]
+    into: bool
     tell: Callable[[ChildEvent], None]
     executor: Executor
     until: str | None

@@ -20,6 +20,8 @@ __all__ = [
     "Driver",
     "EdgeShape",
     "Folding",
+    "HasReducers",
+    "HasSource",
     "NodeShape",
     "Shape",
     "TellsInside",
@@ -70,6 +72,27 @@ class Shape:
     edges: tuple[EdgeShape, ...]
     input_schema: Mapping[str, Any]
     """JSON Schema of an input."""
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    """Where a branch pauses that has set no breakpoints of its own."""
+
+
+@runtime_checkable
+class HasReducers(Protocol):
+    """A folding that can tell how a field's updates are merged."""
+
+    def reducer(self, name: str) -> str | None:
+        """Return what merges a field's updates; None where an update replaces the value."""
+        ...
+
+
+@runtime_checkable
+class HasSource(Protocol):
+    """A driver that can show the code of its nodes."""
+
+    def source(self, path: str) -> str | None:
+        """Return a node's source; None where it cannot be had."""
+        ...
 
 
 class Folding(Protocol):

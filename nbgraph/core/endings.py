@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from nbgraph.core.events import ErrorInfo, RunFailed, TaskFailed
+from nbgraph.core.requests import Continue
 from nbgraph.core.task import Outcome, described
 
 __all__ = ["Limits", "echoed", "failed"]
@@ -21,6 +22,14 @@ class Limits:
     until: str | None = None
     timeout: float | None = None
     break_when: Callable[[Any], bool] | None = None
+    into: bool = False
+
+    def asked(self, request: Continue) -> Limits:
+        """Return the limits of a `Continue`; what the graph around it says goes first."""
+        if self.into:
+            return self
+        until = self.until or request.until
+        return replace(self, steps=request.steps, until=until, into=request.into)
 
 
 def failed(error: BaseException) -> RunFailed:

@@ -26,6 +26,7 @@ __all__ = [
     "Forked",
     "Interrupt",
     "LiveEvent",
+    "Logged",
     "OnceRecorded",
     "Route",
     "RunFailed",
@@ -106,9 +107,9 @@ class ChildPlace(Record):
         The last event of the sub-graph's thread that its parent knows of.
     parent_branch_id : str
         The parent's branch that the task ran on; another one forks the sub-graph's thread.
-    paused : "before" or "after" or "until" or None
-        On which side of a breakpoint inside it stands, if it stands at one, or that it has come to
-        where it was to run to.
+    paused : "before" or "after" or "until" or "step" or None
+        On which side of a breakpoint inside it stands, that it has come to where it was to run to,
+        or that it was stepped into.
     next : tuple of str
         Paths of the nodes that run next, when it stands so.
     """
@@ -117,7 +118,7 @@ class ChildPlace(Record):
     branch_id: str
     sequence: int
     parent_branch_id: str
-    paused: Literal["before", "after", "until"] | None = None
+    paused: Literal["before", "after", "until", "step"] | None = None
     next: tuple[str, ...] = ()
 
 
@@ -361,16 +362,28 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
+class Logged:
+    """A log record of a node; `grave` is one of level ERROR or above."""
+
+    level: str
+    logger: str
+    message: str
+    grave: bool
+
+
+@dataclass(frozen=True, slots=True)
 class TaskEmitted:
     """A node said something while it ran.
 
     `kind` is `"custom"` for `ctx.emit(data)`, `"token"` for `ctx.emit_token(piece)`, and
-    `"attempt"` for an attempt that will be repeated, whose `data` is an `Attempt`.
+    `"attempt"` for an attempt that will be repeated, whose `data` is an `Attempt`. Where somebody
+    listens, it is `"print"` for lines the node printed, `"log"` for a `Logged`, and `"held"` for
+    the seconds for which it held the loop.
     """
 
     task_id: str
     node: str
-    kind: Literal["custom", "token", "attempt"]
+    kind: Literal["custom", "token", "attempt", "print", "log", "held"]
     data: Any
     at: float
 

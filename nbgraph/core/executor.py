@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from nbgraph.core.blocking import named
 from nbgraph.core.notes import Notes
 from nbgraph.core.parcel import Parcel, Reply, packed, received
 from nbgraph.core.task import Outcome, TaskCall, failed, is_cancelled, run_task
@@ -161,7 +162,10 @@ class ThreadExecutor(Executor):
         that all sync calls share.
         """
         report = batch.report
-        return [asyncio.create_task(_reported(call, report)) for call in batch.calls]
+        return [
+            asyncio.create_task(_reported(call, report), name=named(call.node.name))
+            for call in batch.calls
+        ]
 
     async def run(self, batch: Batch) -> None:
         """Run a batch."""
@@ -180,7 +184,10 @@ class InlineExecutor(ThreadExecutor):
 
     def start(self, batch: Batch) -> Sequence[asyncio.Task[None]]:
         """Begin a batch as one asyncio task for each of its own."""
-        return [asyncio.create_task(_noted(call, batch.report)) for call in batch.calls]
+        return [
+            asyncio.create_task(_noted(call, batch.report), name=named(call.node.name))
+            for call in batch.calls
+        ]
 
 
 async def _reported(call: TaskCall, report: Callable[[Outcome], None]) -> None:

@@ -95,6 +95,14 @@ class Structure:
             yield NodeShape(node.name, node.label or node.name, node.description)
         yield from self._inner_nodes()
 
+    def source(self, path: str) -> str | None:
+        """Return the code of a node, `"pay"`, or of one in a sub-graph, `"refund/pay"`."""
+        name, _, rest = path.partition("/")
+        node = self.nodes.get(name)
+        if node is None or not rest:
+            return None if node is None or node.inner is not None else node.source
+        return None if node.inner is None else node.inner.structure.source(rest)
+
     def _inner_nodes(self) -> Iterator[NodeShape]:
         for name, shape in self._inner_shapes():
             for each in shape.nodes:

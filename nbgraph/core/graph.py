@@ -208,6 +208,8 @@ class Graph(ThreadQueries, GraphStreams, GraphData):
             tuple(structure.node_shapes()),
             tuple(structure.edge_shapes()),
             self.schema.json_schema(),
+            self.interrupt_before,
+            self.interrupt_after,
         )
 
     async def ainvoke(  # noqa: PLR0913 - the documented options of a call

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import textwrap
 import types
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -123,6 +124,14 @@ class Node(Source, Goal):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "is_async", inspect.iscoroutinefunction(self.handler))
+
+    @property
+    def source(self) -> str | None:
+        """The function's source; None where it cannot be had."""
+        try:
+            return textwrap.dedent(inspect.getsource(self.handler))
+        except (OSError, TypeError):
+            return None
 
     @property
     def description(self) -> str | None:

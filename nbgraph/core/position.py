@@ -130,7 +130,7 @@ class Position:
         return tuple(f"{task.node}/{path}" for path in place.next)
 
     @property
-    def held(self) -> Literal["before", "after", "until"] | None:
+    def held(self) -> Literal["before", "after", "until", "step"] | None:
         """Why a sub-graph of these tasks stands without asking anything, if one does."""
         if not self.children:
             return None

@@ -103,10 +103,15 @@ def _check_resume(value: Any, answers: Any) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Continue:
-    """Go on with unfinished tasks, for `steps` supersteps, or until a task of `until` is next."""
+    """Go on with unfinished tasks, for `steps` supersteps, or until a task of `until` is next.
+
+    `into` steps into sub-graphs: one that begins pauses before its first superstep, and one that
+    has begun runs one of its own.
+    """
 
     steps: int | None = None
     until: str | None = None
+    into: bool = False
 
 
 @dataclass(frozen=True, slots=True)

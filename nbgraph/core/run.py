@@ -16,6 +16,7 @@ from nbgraph.core.endings import Limits
 from nbgraph.core.endings import echoed as _echoed
 from nbgraph.core.endings import failed as _failed
 from nbgraph.core.events import (
+    BreakpointsSet,
     Event,
     LiveEvent,
     RunFinished,
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 __all__ = ["Limits", "Superstepper"]
 
 
-_Item = Outcome | LiveEvent | Recording | Stop
+_Item = Outcome | LiveEvent | Recording | Stop | BreakpointsSet
 
 
 class Superstepper:
@@ -83,9 +84,9 @@ class Superstepper:
         self._waiting: set[str] = set()
         self._outlet: Port | None = None
 
-    def stop(self, request: Stop) -> None:
-        """End the run: at once, or when its superstep is finished. On the run's own loop only."""
-        self._inbox.put_nowait(request)
+    def tell(self, item: Stop | BreakpointsSet) -> None:
+        """End the run, at once or with its superstep, or let it pause elsewhere; on its loop."""
+        self._inbox.put_nowait(item)
 
     async def happenings(
         self, opening: Sequence[Event], *, passing: bool
@@ -177,14 +178,14 @@ class Superstepper:
     def _home(self) -> Home:
         log, position = self._log, self._log.position
         before, after = self._breakpoints(position)
-        root = log.root or log.thread_id
         return Home(
             store=log.store,
-            root=root,
+            root=log.root or log.thread_id,
             position=position,
             schema=self._graph.schema,
             before=before,
             after=after,
+            into=self._limits.into,
             tell=self._inbox.put_nowait,
             executor=self._executor,
             until=self._limits.until,
@@ -200,6 +201,7 @@ class Superstepper:
         live: list[Event | LiveEvent] = []
         outcomes: list[Outcome] = []
         facts: list[Recording] = []
+        asked: list[Event] = []
         stops = False
         for item in items:
             match item:
@@ -210,14 +212,17 @@ class Superstepper:
                     stops, self._pausing = stops or not gently, True
                 case Recording():
                     facts.append(item)
+                case BreakpointsSet():
+                    asked.append(item)
                 case _:
                     live.append(item)
         self._waiting -= {item.task_id for item in outcomes}
         if facts:
             facts = self._facts.admitted(facts, () if ends else self._waiting)
-        if not (stops or outcomes or facts):
+        if not (stops or outcomes or facts or asked):
             return live
-        happened = await self._commit(self._reported(outcomes, facts, stops=stops))
+        told = [*asked, *(item.fact for item in facts)]
+        happened = await self._commit(self._reported(outcomes, told, stops=stops))
         self._facts.recorded(facts)
         return [*live, *happened]
 
@@ -236,15 +241,14 @@ class Superstepper:
             self._spent += time.perf_counter() - clock
 
     def _reported(
-        self, outcomes: Sequence[Outcome], facts: Sequence[Recording], *, stops: bool
+        self, outcomes: Sequence[Outcome], told: Sequence[Event], *, stops: bool
     ) -> Draft:
         """Return what outcomes lead to: a failure, the end of the superstep, or just themselves.
 
-        What tasks had recorded before comes first.
+        `told` comes first: what tasks had recorded before.
         """
         # A run's own failure, which has no task, comes after what tasks report.
         ordered = sorted(outcomes, key=_is_of_run) if len(outcomes) > 1 else outcomes
-        told = [item.fact for item in facts]
         draft = self._log.draft([*told, *(event for item in ordered for event in item.events)])
         failed = {item.task_id: item for item in outcomes if item.exception is not None}
         if "" in failed:

@@ -189,7 +189,10 @@ class _Child:
         last: Event | LiveEvent | None = None
         breakpoints = self._breakpoints(thread.known, ctx)
         until = _within(ctx.port.home().until, ctx.node)
-        stream = thread.send(request, breakpoints=breakpoints, until=until)
+        steps = None
+        if ctx.port.home().into:
+            steps = 0 if isinstance(request, Start) else 1
+        stream = thread.send(request, breakpoints=breakpoints, until=until, steps=steps)
         async with aclosing(stream) as happening:
             async for event in happening:
                 last = event
@@ -283,7 +286,7 @@ def _tell(ctx: NodeContext, event: Event | LiveEvent) -> None:
 def _place(thread: Thread, ctx: NodeContext) -> ChildPlace:
     position = thread.known
     match position.paused:
-        case "before" | "after" | "until" as paused:
+        case "before" | "after" | "until" | "step" as paused:
             following = position.next
         case _:
             paused, following = None, ()

@@ -10,7 +10,7 @@ from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
 from nbgraph.core import answers
 from nbgraph.core.context import NodeContext, Port
@@ -31,6 +31,7 @@ from nbgraph.core.events import (
 from nbgraph.core.interrupts import ChildPause, Frame, GraphInterrupt, bound
 from nbgraph.core.node import Node
 from nbgraph.core.node_hooks import NodeHooks, Result
+from nbgraph.core.prints import heard
 from nbgraph.core.retry import Attempts
 from nbgraph.core.schema import StateSchema
 from nbgraph.core.secrets import masked, secrets_of
@@ -78,6 +79,10 @@ class TaskCall:
         if self.values is not None:
             return self.values
         return self.schema.laid(self.state, self.task.payload)
+
+    def said(self, kind: Literal["print", "log"], data: Any) -> None:
+        """Show what the node printed or logged."""
+        self.port.say(TaskEmitted(self.task.task_id, self.node.name, kind, data, time.time()))
 
     def emit_attempt(self, attempt: Attempt, at: float) -> None:
         """Show an attempt that will be repeated."""
@@ -373,7 +378,7 @@ async def _called(call: TaskCall) -> Result:
     if call.node.is_async:
         before = call.before()
         given = call.schema.shown(before)
-        with bound(call.frame):
+        with bound(call.frame), heard(call.said):
             returned = await call.node.call(given, call.context)
         return read_result(call.node, returned, given, before, call.schema)
     if call.inline:
@@ -384,6 +389,6 @@ async def _called(call: TaskCall) -> Result:
 def _called_sync(call: TaskCall) -> Result:
     before = call.before()
     given = call.schema.shown(before)
-    with bound(call.frame):
+    with bound(call.frame), heard(call.said):
         returned = call.node.call(given, call.context)
     return read_result(call.node, returned, given, before, call.schema)

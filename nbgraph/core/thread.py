@@ -6,12 +6,19 @@ import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from uuid import uuid4
 
 from nbgraph.core.context import NOT_PROVIDED, Parent
 from nbgraph.core.driver import Capability, Shape
-from nbgraph.core.events import ChildEvent, Event, Forked, LiveEvent, StateEdited
+from nbgraph.core.events import (
+    BreakpointsSet,
+    ChildEvent,
+    Event,
+    Forked,
+    LiveEvent,
+    StateEdited,
+)
 from nbgraph.core.executor import THREADS, Executor
 from nbgraph.core.inside import events_inside
 from nbgraph.core.log import Draft, Log
@@ -119,6 +126,10 @@ class Thread:
         """The graph's structure."""
         return self.graph.shape
 
+    def source(self, path: str) -> str | None:
+        """Return a node's source; None where it cannot be had."""
+        return self.graph.structure.source(path)
+
     @property
     def folding(self) -> StateSchema:
         """How updates become state."""
@@ -187,12 +198,14 @@ class Thread:
         breakpoints: SetBreakpoints | None = None,
         break_when: Callable[[Any], bool] | None = None,
         until: str | None = None,
+        steps: int | None = None,
     ) -> AsyncGenerator[Event | LiveEvent, None]:
         """Carry out a request; iterate to see what happens.
 
         `breakpoints` are set together with what a run begins with, or not at all. `break_when`
         holds for this request, instead of the graph's. `until` ends the run where that node is
-        next, as `Continue` says it.
+        next, as `Continue` says it. `steps` is for the thread of a sub-graph that is stepped into:
+        how many supersteps it runs.
 
         Raises
         ------
@@ -205,7 +218,11 @@ class Thread:
             case Start() | Resume() | Continue():
                 return _each(
                     self.happenings(
-                        request, breakpoints=breakpoints, break_when=break_when, until=until
+                        request,
+                        breakpoints=breakpoints,
+                        break_when=break_when,
+                        until=until,
+                        steps=steps,
                     )
                 )
             case _:
@@ -217,10 +234,13 @@ class Thread:
         match request:
             case Stop():
                 if self._running is not None:
-                    self._running.stop(request)
+                    self._running.tell(request)
             case Fork():
                 for event in await self._fork(request):
                     yield event
+            case SetBreakpoints() if self._running is not None:
+                for item in self._planned(request):
+                    self._running.tell(cast("BreakpointsSet", item))
             case Edit() | Skip() | SetBreakpoints():
                 for event in await self._record(request):
                     yield event
@@ -232,6 +252,7 @@ class Thread:
         breakpoints: SetBreakpoints | None = None,
         break_when: Callable[[Any], bool] | None = None,
         until: str | None = None,
+        steps: int | None = None,
     ) -> AsyncGenerator[Sequence[Event | LiveEvent], None]:
         """Carry out a request that runs the thread, as `send` does.
 
@@ -245,12 +266,14 @@ class Thread:
         self._check_idle()
         limits = Limits(
             self.graph.max_steps,
+            steps,
             until=until,
             timeout=self.graph.timeout,
             break_when=break_when or self.graph.break_when,
+            into=steps is not None,
         )
         if isinstance(request, Continue):
-            limits = replace(limits, steps=request.steps, until=until or request.until)
+            limits = limits.asked(request)
         self._last = self._running = Superstepper(
             self.graph,
             self._log,
@@ -273,6 +296,24 @@ class Thread:
             raise
         finally:
             self._running = None
+
+    def _limits(
+        self,
+        request: Start | Resume | Continue,
+        break_when: Callable[[Any], bool] | None,
+        steps: int | None,
+    ) -> Limits:
+        """Return how far a request may go; `steps` is given where it is a sub-graph's part."""
+        limits = Limits(
+            self.graph.max_steps,
+            steps,
+            timeout=self.graph.timeout,
+            break_when=break_when,
+            into=steps is not None,
+        )
+        if steps is None and isinstance(request, Continue):
+            return replace(limits, steps=request.steps, until=request.until, into=request.into)
+        return limits
 
     async def _opening(
         self, request: Start | Resume | Continue | Edit | Skip | SetBreakpoints
@@ -365,7 +406,7 @@ class Thread:
     async def close(self) -> None:
         """Stop what runs. The store stays open: it may serve other threads."""
         if self._running is not None:
-            self._running.stop(Stop())
+            self._running.tell(Stop())
 
 
 async def _each(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from nbgraph.drawing.dot import dot
 from nbgraph.drawing.drawing import Drawing
+from nbgraph.drawing.folding import folded, subgraphs
 from nbgraph.drawing.labels import address, cut, reveal
 from nbgraph.drawing.marks import BADGES, BREAKPOINT, WORDS, Mark, edge_marks, with_ends
 from nbgraph.drawing.mermaid import mermaid
 from nbgraph.drawing.static import picture
-from nbgraph.drawing.svg import svg
+from nbgraph.drawing.svg import is_small, svg
 from nbgraph.drawing.text import describe
 
 __all__ = [
@@ -22,9 +23,12 @@ __all__ = [
     "describe",
     "dot",
     "edge_marks",
+    "folded",
+    "is_small",
     "mermaid",
     "picture",
     "reveal",
+    "subgraphs",
     "svg",
     "with_ends",
 ]

@@ -7,9 +7,10 @@ from typing import Literal
 import graphviz
 
 from nbgraph.core.driver import ANYWHERE, EdgeShape, Shape
+from nbgraph.drawing.folding import subgraphs
 from nbgraph.drawing.labels import cut, reveal
 
-__all__ = ["END", "START", "TERMINALS", "Direction", "clusters", "dot", "node_names"]
+__all__ = ["END", "START", "TERMINALS", "Direction", "dot", "node_names"]
 
 START = "__start__"
 END = "__end__"
@@ -58,16 +59,11 @@ def dot(shape: Shape, *, direction: Direction = "TB") -> graphviz.Digraph:
     return graph
 
 
-def clusters(shape: Shape) -> tuple[str, ...]:
-    """Return the paths of the nodes that are drawn with their sub-graph in a box of their own."""
-    return tuple(dict.fromkeys(node.parent for node in shape.nodes if node.parent is not None))
-
-
 def _add_clusters(
     graph: graphviz.Digraph, shape: Shape, names: dict[str, str], outer: str | None
 ) -> None:
     parents = {node.path: node.parent for node in shape.nodes}
-    for path in clusters(shape):
+    for path in subgraphs(shape):
         if parents.get(path) != outer:
             continue
         box = graphviz.Digraph(f"cluster_{names[path]}", graph_attr=_CLUSTER)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from nbgraph.core.driver import EdgeShape, Shape
-from nbgraph.drawing.dot import TERMINALS, Direction, clusters, node_names
+from nbgraph.drawing.dot import TERMINALS, Direction, node_names
+from nbgraph.drawing.folding import subgraphs
 from nbgraph.drawing.labels import cut, reveal
 
 __all__ = ["mermaid"]
@@ -17,13 +18,13 @@ def mermaid(shape: Shape, *, direction: Direction = "TB") -> str:
     labels = {node.path: node.label for node in shape.nodes} | TERMINALS
     nodes = [_node(name, path, labels.get(path, path)) for path, name in names.items()]
     edges = [_edge(names, edge) for edge in shape.edges]
-    boxes = [line for path in clusters(shape) for line in _box(names, shape, path)]
+    boxes = [line for path in subgraphs(shape) for line in _box(names, shape, path)]
     return "\n".join([f"flowchart {direction}", *nodes, *boxes, *edges, ""])
 
 
 def _box(names: dict[str, str], shape: Shape, path: str) -> list[str]:
     """Return the block of a sub-graph: the names of its node, and of the nodes and blocks in it."""
-    boxed = clusters(shape)
+    boxed = subgraphs(shape)
     inside = [node.path for node in shape.nodes if node.parent == path]
     found = [f"c{names[each]}" if each in boxed else names[each] for each in inside]
     members = [f"        {_safe(name)}" for name in (names[path], *found)]

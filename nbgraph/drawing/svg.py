@@ -9,11 +9,12 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 from nbgraph.core.driver import EdgeShape, NodeShape, Shape
-from nbgraph.drawing.dot import TERMINALS, Direction, clusters, dot, node_names
+from nbgraph.drawing.dot import TERMINALS, Direction, dot, node_names
+from nbgraph.drawing.folding import subgraphs
 from nbgraph.drawing.labels import address, cut, reveal
 from nbgraph.drawing.layout import lay_out
 
-__all__ = ["XMLNS", "svg", "tree"]
+__all__ = ["XMLNS", "is_small", "svg", "tree"]
 
 XMLNS = "http://www.w3.org/2000/svg"
 
@@ -52,13 +53,17 @@ def tree(shape: Shape, *, direction: Direction = "TB") -> Element:
     return ElementTree.fromstring(text.replace(f' xmlns="{XMLNS}"', "", 1))
 
 
+def is_small(shape: Shape) -> bool:
+    """Return whether a layout takes so little time that a caller may wait for it."""
+    return len(shape.nodes) <= _SMALL_NODES and len(shape.edges) <= _SMALL_EDGES
+
+
 @lru_cache(maxsize=64)
 def _laid_out(
     name: str, nodes: tuple[NodeShape, ...], edges: tuple[EdgeShape, ...], direction: Direction
 ) -> str:
     shape = Shape(name, nodes, edges, {})
-    small = len(nodes) <= _SMALL_NODES and len(edges) <= _SMALL_EDGES
-    raw = lay_out(dot(shape, direction=direction).source, small=small)
+    raw = lay_out(dot(shape, direction=direction).source, small=is_small(shape))
     return _rebuilt(ElementTree.fromstring(raw[raw.index("<svg") :]), shape)
 
 
@@ -69,7 +74,7 @@ def _rebuilt(raw: Element, shape: Shape) -> str:
     root = Element("svg", _frame(raw))
     canvas = SubElement(root, "g", {"class": "graph", "transform": graph.get("transform", "")})
     names = node_names(shape)
-    for path in clusters(shape):
+    for path in subgraphs(shape):
         group = SubElement(canvas, "g", {"class": "nbgraph-cluster", "data-cluster": address(path)})
         _copy_shapes(group, drawn[f"c{names[path]}"])
     for index, edge in enumerate(shape.edges):

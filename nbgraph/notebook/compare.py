@@ -108,11 +108,7 @@ class _Side(ipywidgets.VBox):
         if snapshot is self._shown:
             return
         self._shown = snapshot
-        lines = {
-            path: words.line(each, snapshot.progress.get(path))
-            for path, each in snapshot.marks.items()
-        }
-        self._graph.show(snapshot.marks, lines, snapshot.taken)
+        self._graph.show(snapshot.marks, words.lines(snapshot), snapshot.taken)
         self._status.value = words.status(snapshot)
         for name in ("idle", "running", "done", "waiting", "failed"):
             self._mark.remove_class(name)
@@ -152,6 +148,26 @@ def _shown(value: Any) -> str:
     if len(shown) <= _VALUE_LIMIT:
         return shown
     return f"{shown[:_VALUE_LIMIT]}… ({len(shown):,} characters)"
+
+
+class Differences(ipywidgets.VBox):
+    """How the states of two branches differ, while there are two to look at."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        classed(self, "nbgraph-section", "nbgraph-compare")
+        self._compared: tuple[Any, Any] | None = None
+
+    def show(self, session: Session, other: Session | None) -> None:
+        """Show how a session's state differs from another branch's; without one, nothing."""
+        if other is None or other.branch_id == session.branch_id:
+            self.layout.display = "none"
+            return
+        self.layout.display = None
+        shown = session.state, other.state
+        if shown != self._compared:
+            self._compared = shown
+            self.children = (state_table(other, session),)
 
 
 def branches(session: Session) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ import base64
 import html
 import os
 import sys
+from dataclasses import replace
 from typing import Any
 
 from IPython.core.getipython import get_ipython
@@ -75,8 +76,7 @@ def static_bundle(session: Session) -> dict[str, str]:
 
 def _image(session: Session) -> str:
     snapshot = session.snapshot
-    timed = {} if unattended() else snapshot.progress
-    lines = {path: words.line(mark, timed.get(path)) for path, mark in snapshot.marks.items()}
+    lines = words.lines(replace(snapshot, progress={}) if unattended() else snapshot)
     svg = picture(session.driver.shape, snapshot.marks, lines, taken=snapshot.taken)
     data = base64.b64encode(svg.encode()).decode()
     alt = html.escape(f"{session.driver.shape.name}: {snapshot.status}", quote=True)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Mapping
-from pathlib import Path
+from contextvars import copy_context
 from types import MappingProxyType
 from typing import Any, Literal
 
-import anywidget
 import traitlets
 
 from nbgraph.core.driver import Shape
@@ -20,46 +19,44 @@ from nbgraph.drawing import (
     address,
     cut,
     edge_marks,
+    folded,
+    is_small,
     reveal,
+    subgraphs,
     svg,
     with_ends,
 )
+from nbgraph.drawing.dot import END, START
 from nbgraph.errors import DrawingError
-from nbgraph.notebook.routing import serve_while_busy
-from nbgraph.notebook.style import ensure_style
+from nbgraph.notebook.greeted import Greeted, module
 
-__all__ = ["Breakpoint", "GraphView", "Keys"]
+__all__ = ["Breakpoint", "GraphView", "Keys", "Side"]
 
 Breakpoint = Literal["before", "after", "before and after"]
 """Where a run pauses at a node."""
 
-_STATIC = Path(__file__).parent / "static"
-_SCRIPTS = ("keys.js", "graph_view.js")
+Side = Literal["before", "after"]
+
 _NodeState = tuple[str, str, str]
 _IDLE: _NodeState = ("idle", "", "")
+_Shown = tuple[
+    Mapping[str, Mark],
+    Mapping[str, str],
+    Collection[tuple[str, str]],
+    Mapping[str, Breakpoint],
+    dict[str, str],
+]
 _LINE_LIMIT = 24
 
 
-class Keys(anywidget.AnyWidget):
+class Keys(Greeted):
     """What stock widgets cannot do: keys, focus, names for screen readers.
 
     It shows nothing and has to stand somewhere inside of the box with the class `nbgraph`. A panel
     needs one, and its `GraphView` is one.
-
-    Attributes
-    ----------
-    greeted : threading.Event
-        Set when a page has shown the widget and its message came through.
     """
 
-    _esm = "\n".join((_STATIC / name).read_text(encoding="utf-8") for name in _SCRIPTS)
-
-    def __init__(self, **traits: Any) -> None:
-        ensure_style()
-        super().__init__(**traits)
-        self.greeted = threading.Event()
-        self.on_msg(self._receive)
-        serve_while_busy(self)
+    _esm = module("keys.js", "graph.js", "graph_view.js")
 
     def say(self, text: str) -> None:
         """Have a screen reader say something."""
@@ -69,11 +66,6 @@ class Keys(anywidget.AnyWidget):
         """Move the focus into the first element of this class: to a field that is wrong, if any."""
         self.send({"kind": "focus", "to": css_class})
 
-    def _receive(self, _widget: object, content: Mapping[str, Any], _buffers: object) -> None:
-        if content.get("kind") == "hello":
-            self.greeted.set()
-            self._answer_hello()
-
     def _answer_hello(self) -> None:
         self.send({"kind": "status", "full": True})
 
@@ -81,32 +73,93 @@ class Keys(anywidget.AnyWidget):
 class GraphView(Keys):
     """A graph's drawing, with marks, in the browser.
 
-    A change costs one short message. The status as a whole travels only when a page asks.
+    A change costs one short message. The status as a whole travels only when a page asks. A small
+    graph is laid out at once; a larger one in the background, and one that cannot be laid out is a
+    list of its nodes.
 
     Parameters
     ----------
     shape : Shape
-        What is drawn. If the layout fails, the reason stands in its place.
+        What is drawn.
+
+    Attributes
+    ----------
+    drawn : threading.Event
+        Set when the layout is there, or has failed.
     """
 
     svg = traitlets.Unicode().tag(sync=True)
     label = traitlets.Unicode().tag(sync=True)
+    listed = traitlets.List().tag(sync=True)
+    folds = traitlets.Dict().tag(sync=True)
     marks = traitlets.Dict().tag(sync=True)
     breakpoint = traitlets.List().tag(sync=True)
     status = traitlets.Dict().tag(sync=True)
 
     def __init__(self, shape: Shape) -> None:
-        self._shape = shape
+        self._shape = self._seen = shape
+        self._closed = frozenset[str]() if is_small(shape) else frozenset(subgraphs(shape))
         self._paths = {address(node.path): node.path for node in shape.nodes}
+        self._shown: _Shown = ({}, {}, (), {}, {"heading": "", "note": ""})
         self._nodes: dict[str, _NodeState] = {}
         self._edges: dict[str, str] = {}
         self._words = {"heading": "", "note": ""}
-        self._one_word_at_a_time = threading.Lock()  # no older status goes out after a newer one
-        self._selecting: list[Callable[[str], object]] = []
-        self._breaking: list[Callable[[str], object]] = []
-        drawn, label = _drawn(shape)
-        super().__init__(svg=drawn, label=label, marks=_marks(), breakpoint=list(BREAKPOINT))
+        self._one_word_at_a_time = threading.RLock()  # no older status goes out after a newer one
+        self._heard: dict[str, list[Callable[..., object]]] = {}
+        self.drawn = threading.Event()
+        super().__init__(marks=_marks(), breakpoint=list(BREAKPOINT))
         self.add_class("nbgraph-graph")
+        self._lay_out()
+
+    # --- the layout --------------------------------------------------------------------------
+
+    def _lay_out(self) -> None:
+        """Lay out what is unfolded, here if that is quick, else in a thread."""
+        seen = folded(self._shape, self._closed)
+        self.drawn.clear()
+        if is_small(seen):
+            self._draw(seen)
+            return
+        if not self.svg:
+            self.label = f"Drawing {len(seen.nodes)} nodes …"
+        context = copy_context()
+        target, name = context.run, "nbgraph-layout"
+        threading.Thread(target=target, args=(self._draw, seen), name=name, daemon=True).start()
+
+    def _draw(self, seen: Shape) -> None:
+        try:
+            drawn, label, listed = svg(seen), cut(reveal(self._shape.name), 200), []
+        except DrawingError as error:
+            drawn, label = "", f"No picture of the graph: {error}"
+            listed = [[address(each.path), cut(reveal(each.label))] for each in seen.nodes]
+        with self._one_word_at_a_time:
+            if seen != folded(self._shape, self._closed):  # folded otherwise meanwhile
+                return
+            self._seen = seen
+            folds = {address(path): path in self._closed for path in self._foldable(seen)}
+            with self.hold_sync():
+                self.label, self.listed, self.folds, self.svg = label, listed, folds, drawn
+            self._nodes, self._edges = self._states()
+            if self.greeted.is_set():  # a page that comes later asks
+                self.send({"kind": "status", "full": True, **self._status()})
+        self.drawn.set()
+
+    def _foldable(self, seen: Shape) -> list[str]:
+        there = {node.path for node in seen.nodes}
+        return [path for path in subgraphs(self._shape) if path in there]
+
+    @property
+    def folded(self) -> frozenset[str]:
+        """The paths of the sub-graphs that are folded to their node."""
+        return self._closed
+
+    def fold(self, *paths: str) -> None:
+        """Fold these sub-graphs, and unfold those that are folded."""
+        known = set(subgraphs(self._shape))
+        self._closed = self._closed.symmetric_difference(known.intersection(paths))
+        self._lay_out()
+
+    # --- the status --------------------------------------------------------------------------
 
     def show(
         self,
@@ -133,11 +186,10 @@ class GraphView(Keys):
         heading, note : str
             What stands above the drawing, and in weaker ink beside it.
         """
-        nodes = _states(with_ends(marks, taken), lines, breakpoints)
-        found = edge_marks(self._shape, marks, taken)
-        edges = {str(index): str(mark) for index, mark in found.items()}
         words = {"heading": reveal(heading), "note": reveal(note)}
         with self._one_word_at_a_time:
+            self._shown = (marks, lines, taken, breakpoints, words)
+            nodes, edges = self._states()
             change: dict[str, Any] = {
                 "nodes": _difference(self._nodes, nodes, _IDLE),
                 "edges": _difference(self._edges, edges, None),
@@ -148,13 +200,13 @@ class GraphView(Keys):
             if told:
                 self.send({"kind": "status", **told})
 
-    def on_select(self, callback: Callable[[str], object]) -> None:
-        """Call back with a node's path when a person clicks it or presses Enter on it."""
-        self._selecting.append(callback)
-
-    def on_breakpoint(self, callback: Callable[[str], object]) -> None:
-        """Call back with a node's path when a person presses B on it."""
-        self._breaking.append(callback)
+    def _states(self) -> tuple[dict[str, _NodeState], dict[str, str]]:
+        """Return what the nodes and edges of the drawing show."""
+        marks, lines, taken, breakpoints, _ = self._shown
+        seen = {node.path for node in self._seen.nodes} | {START, END}
+        nodes = _states(with_ends(marks, taken), lines, breakpoints, seen)
+        edges = edge_marks(self._seen, marks, taken)
+        return nodes, {str(index): str(mark) for index, mark in edges.items()}
 
     def get_state(self, key: Any = None, drop_defaults: bool = False) -> dict[str, Any]:
         """Return the widget's state for a page; the status is made when a page asks for it."""
@@ -164,24 +216,45 @@ class GraphView(Keys):
     def _status(self) -> dict[str, Any]:
         return {"nodes": self._nodes, "edges": self._edges, **self._words}
 
+    # --- what a person does ------------------------------------------------------------------
+
+    def on_select(self, callback: Callable[[str], object]) -> None:
+        """Call back with a node's path when a person clicks it or presses Enter on it."""
+        self._heard.setdefault("select", []).append(callback)
+
+    def on_open(self, callback: Callable[[str], object]) -> None:
+        """Call back with the path of a waiting node when a person clicks its badge."""
+        self._heard.setdefault("open", []).append(callback)
+
+    def on_breakpoint(self, callback: Callable[[str, Side], object]) -> None:
+        """Call back with a node's path and a side of it when a person wants to pause there.
+
+        That is a click on its upper or lower edge, or B and Shift+B.
+        """
+        self._heard.setdefault("breakpoint", []).append(callback)
+
     def _receive(self, widget: object, content: Mapping[str, Any], buffers: object) -> None:
         super()._receive(widget, content, buffers)
-        listeners = {"select": self._selecting, "breakpoint": self._breaking}
         path = self._paths.get(content.get("node", ""))
-        if path is not None:
-            for callback in listeners.get(content.get("kind", ""), ()):
-                callback(path)
+        if path is None:
+            return
+        match content.get("kind"), content.get("side"):
+            case "fold", _:
+                self.fold(path)
+            case "breakpoint", "before" | "after" as side:
+                self._call("breakpoint", path, side)
+            case "select" | "open" as kind, _:
+                self._call(kind, path)
+            case _:
+                pass
+
+    def _call(self, kind: str, *told: str) -> None:
+        for callback in tuple(self._heard.get(kind, ())):
+            callback(*told)
 
     def _answer_hello(self) -> None:
         with self._one_word_at_a_time:
             self.send({"kind": "status", "full": True, **self._status()})
-
-
-def _drawn(shape: Shape) -> tuple[str, str]:
-    try:
-        return svg(shape), cut(reveal(shape.name), 200)
-    except DrawingError as error:
-        return "", f"No picture of the graph: {error}"
 
 
 def _marks() -> dict[str, Any]:
@@ -189,7 +262,10 @@ def _marks() -> dict[str, Any]:
 
 
 def _states(
-    marks: Mapping[str, Mark], lines: Mapping[str, str], breakpoints: Mapping[str, Breakpoint]
+    marks: Mapping[str, Mark],
+    lines: Mapping[str, str],
+    breakpoints: Mapping[str, Breakpoint],
+    seen: Collection[str],
 ) -> dict[str, _NodeState]:
     """Return what each node shows, by its address; a node that shows nothing has no entry."""
     states = {
@@ -199,6 +275,7 @@ def _states(
             breakpoints.get(path, ""),
         )
         for path in {**marks, **lines, **breakpoints}
+        if path in seen
     }
     return {path: state for path, state in states.items() if state != _IDLE}
 

@@ -1,4 +1,4 @@
-"""Draws at most 30 times a second, and away from the loop thread."""
+"""Draws soon, not too often, and away from the loop thread."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ import threading
 import weakref
 from collections.abc import Callable
 
-from nbgraph.core.loop import call_soon
+from nbgraph.core.loop import call_soon, on_loop_thread
 from nbgraph.core.workers import call_in_worker
 
 __all__ = ["Painter", "every"]
 
-_PAUSE = 1 / 30
-"""Seconds between two drawings: the server drops messages that come in a burst."""
+_PAUSE = 1 / 7
 
 
 class Painter:
@@ -23,27 +22,47 @@ class Painter:
     ----------
     draw : function
         Draws what there is to see at that moment; never called twice at once.
+    pause : function, optional
+        Returns the seconds to rest after a drawing. The server drops messages that come in a
+        burst, so what sends many rests long. A hurried wish cuts a long rest short.
+    lock : RLock, optional
+        Held while it draws; several painters of the same widgets share one.
 
     Attributes
     ----------
     lock : RLock
-        Held while it draws; whoever changes what is drawn on holds it too.
+        Whoever changes what is drawn on holds it too.
     """
 
-    def __init__(self, draw: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        draw: Callable[[], None],
+        pause: Callable[[], float] = lambda: _PAUSE,
+        *,
+        lock: threading.RLock | None = None,
+    ) -> None:
         self._draw = draw
+        self._pause = pause
         self._wanted = False
+        self._hurry: asyncio.Event | None = None
         self._task: asyncio.Task[None] | None = None
-        self.lock = threading.RLock()
+        self.lock = lock or threading.RLock()
 
-    def want(self) -> None:
+    def want(self, *, hurry: bool = False) -> None:
         """Have it drawn soon; from any thread."""
-        call_soon(self._want)
+        if self._wanted and not hurry:
+            return
+        if on_loop_thread():
+            self._want(hurry)
+        else:
+            call_soon(self._want, hurry)
 
-    def _want(self) -> None:
+    def _want(self, hurry: bool) -> None:
         self._wanted = True
         if self._task is None or self._task.done():
             self._task = asyncio.get_running_loop().create_task(self._keep_up())
+        elif hurry and self._hurry is not None:
+            self._hurry.set()
 
     def now(self) -> None:
         """Draw before returning, on this thread."""
@@ -55,6 +74,19 @@ class Painter:
             self._wanted = False
             await call_in_worker(self.now)
             await asyncio.sleep(_PAUSE)
+            await self._rest(self._pause() - _PAUSE)
+
+    async def _rest(self, seconds: float) -> None:
+        if seconds <= 0:
+            return
+        self._hurry = asyncio.Event()
+        try:
+            async with asyncio.timeout(seconds):
+                await self._hurry.wait()
+        except TimeoutError:
+            pass
+        finally:
+            self._hurry = None
 
 
 def every(seconds: float, method: Callable[[], bool]) -> None:

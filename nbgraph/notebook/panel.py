@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -12,17 +14,23 @@ from nbgraph import words
 from nbgraph.core.position import Answered
 from nbgraph.core.store import StateStore
 from nbgraph.errors import NbgraphError
+from nbgraph.notebook.acts import Acts
 from nbgraph.notebook.allowed import Allowed
-from nbgraph.notebook.compare import branches, state_table
+from nbgraph.notebook.compare import Differences, branches
 from nbgraph.notebook.display import static_bundle, unattended
+from nbgraph.notebook.doing import Doing
+from nbgraph.notebook.failure import FailureCard, failure_of
 from nbgraph.notebook.form import Form
 from nbgraph.notebook.graph_view import GraphView
+from nbgraph.notebook.inspector import Inspector
+from nbgraph.notebook.labels import set_text
 from nbgraph.notebook.log_view import LogView
 from nbgraph.notebook.painter import Painter, every
 from nbgraph.notebook.parts import classed, column, row, text
 from nbgraph.notebook.questions import Questions
-from nbgraph.notebook.records import failure_card, record_card, result_card
+from nbgraph.notebook.records import record_card, result_card
 from nbgraph.notebook.routing import serve_while_busy
+from nbgraph.notebook.state_form import StateForm, few, start_schema
 from nbgraph.notebook.timeline import Timeline
 from nbgraph.notebook.tool_card import ToolCard
 from nbgraph.notebook.toolbar import Toolbar
@@ -31,8 +39,11 @@ from nbgraph.snapshot import Snapshot
 
 __all__ = ["Panel"]
 
-_TICK = 15.0
-"""Seconds between two looks at how long a question waits."""
+_TICK = 1.0
+"""Seconds between two looks at how long a node runs and a question waits."""
+
+_BETWEEN, _TELLING = 1.0, 0.5
+"""Seconds between two drawings while it runs: of everything, and of what nodes say."""
 
 
 class Panel(ipywidgets.VBox):
@@ -60,6 +71,8 @@ class Panel(ipywidgets.VBox):
     ----------
     session : Session
         What the panel shows and sends requests to.
+    acts : Acts
+        What a person does with a node or a failure: breakpoints, run until, retry, skip.
 
     Raises
     ------
@@ -83,7 +96,10 @@ class Panel(ipywidgets.VBox):
         self._closed = False
         self._other: Session | None = None
         self._unwatch: Callable[[], object] = lambda: None
-        self._painter = Painter(self._draw)
+        lock = threading.RLock()
+        self._marking = Painter(self._show_graph, lock=lock)
+        self._telling = Painter(self._tell, lambda: _TELLING, lock=lock)
+        self._painter = Painter(self._draw, self._rest, lock=lock)
         if not isinstance(app, Session):
             app = open_session(app, thread_id, branch_id, store, context)
         self._build(app)
@@ -98,29 +114,37 @@ class Panel(ipywidgets.VBox):
     def _build(self, session: Session) -> None:
         with self._painter.lock:
             self._make(session)
-            self._painter.now()
+            self._now()
+        if not unattended():
+            session.listen(self._held)
         self._unwatch = session.watch(self._wanted)
 
     def _make(self, session: Session) -> None:
         self.session = session
         self._records: dict[tuple[int, str], ipywidgets.Widget] = {}
-        self._start: Form | None = None
+        self._start: ipywidgets.Widget | None = None
+        self._editing: StateForm | None = None
         self._again = False
-        self._compared: tuple[Any, Any] | None = None
         self._end: tuple[Any, ipywidgets.Widget | None] = (None, None)
-        self._toolbar = Toolbar(session, self._buttons(), self._switch)
-        self._graph = GraphView(session.driver.shape)
+        self._failure: tuple[Any, FailureCard | None] = (None, None)
+        self.acts = Acts(self, self._try, self._focus_on)
+        self._toolbar = Toolbar(session, self._buttons(), self.acts.run_until, self._switch)
+        self._graph = self._wired(GraphView(session.driver.shape))
         self._questions = Questions(session, self._graph, self._toolbar.say, self._painter.lock)
+        self._inspector = Inspector(self.acts)
+        self._doing = Doing()
+        self._nothing = text("", "nbgraph-2nd")
         self._main = column([], "nbgraph-main")
         self._timeline = Timeline(session)
         self._log = LogView()
-        self._comparison = column([], "nbgraph-section", "nbgraph-compare")
+        self._comparison = Differences()
         self._branches = branches(session)
         side = column([self._graph], "nbgraph-side")
         body = row([side, self._main], "nbgraph-body")
         parts: list[ipywidgets.Widget] = [
             self._toolbar,
             body,
+            self._inspector,
             self._timeline,
             self._comparison,
             self._log,
@@ -130,35 +154,53 @@ class Panel(ipywidgets.VBox):
         self.children = (column(parts, "nbgraph-panel"),)
         self._drawn: Snapshot | None = None
 
+    def _wired(self, graph: GraphView) -> GraphView:
+        graph.on_select(self.inspect)
+        graph.on_open(self.acts.open_form)
+        graph.on_breakpoint(self.acts.toggle_breakpoint)
+        return graph
+
+    def _focus_on(self, css_class: str) -> None:
+        self._graph.focus_on(css_class)
+
     def _wanted(self, snapshot: Snapshot) -> None:
-        if snapshot is not self._drawn:
-            self._painter.want()
+        """Have a snapshot drawn: marks and lines soon, the rest when there is time for it."""
+        self._marking.want()
+        self._telling.want()
+        drawn = self._drawn
+        self._painter.want(hurry=drawn is None or drawn.status != snapshot.status)
 
     def _buttons(self) -> dict[str, Callable[[], object]]:
         session = self.session
         actions: dict[str, Callable[[], object]] = {
             "start": self._start_again,
             "step": session.step,
+            "into": session.step_into,
             "continue": session.proceed,
             "pause": session.pause,
             "stop": session.stop,
             "fork": self.fork,
+            "edit": self.edit,
         }
         return {name: self._trying(action) for name, action in actions.items()}
 
     def _trying(self, action: Callable[[], object]) -> Callable[[], object]:
         """Return the action with what it refuses said under the toolbar."""
+        return lambda: self._try(action)
 
-        def tried() -> object:
-            try:
-                return action()
-            except NbgraphError as error:
-                self._toolbar.say(str(error))
-                return None
-
-        return tried
+    def _try(self, action: Callable[[], object]) -> object:
+        try:
+            return action()
+        except NbgraphError as error:
+            self._toolbar.say(str(error))
+            return None
 
     # --- what it shows -----------------------------------------------------------------------
+
+    def _now(self) -> None:
+        """Draw all of it before returning."""
+        for painter in (self._marking, self._telling, self._painter):
+            painter.now()
 
     def _draw(self) -> None:
         snapshot = self.session.snapshot
@@ -166,40 +208,57 @@ class Panel(ipywidgets.VBox):
             return
         self._drawn = snapshot
         self._toolbar.show(snapshot, self.session.branch_id, self._branches)
-        self._show_graph(snapshot)
         self._timeline.show(snapshot)
-        self._log.show(snapshot)
         self._show_main(snapshot)
-        self._show_comparison()
+        self._inspector.show(self.session)
+        self._comparison.show(self.session, self._other)
         serve_while_busy(self)
 
-    def _show_graph(self, snapshot: Snapshot) -> None:
-        lines = {
-            path: words.line(each, snapshot.progress.get(path))
-            for path, each in snapshot.marks.items()
-        }
+    def _rest(self) -> float:
+        return _BETWEEN if self.session.snapshot.running else 0.0
+
+    def _tell(self) -> None:
+        snapshot = self.session.snapshot
+        self._log.show(snapshot)
+        self._doing.show(snapshot)
+
+    def _show_graph(self) -> None:
+        snapshot, now = self.session.snapshot, time.time()
         self._graph.show(
             snapshot.marks,
-            lines,
+            words.lines(snapshot, now),
             snapshot.taken,
-            breakpoints=words.breakpoints(snapshot),
+            breakpoints=words.breakpoints(snapshot, self.session.driver.shape),
             heading=words.heading(snapshot),
-            note=words.note(snapshot),
+            note=words.note(snapshot, now),
         )
 
+    def _held(self, node: str | None) -> None:
+        """Say who holds the loop; called beside it, since it cannot draw anything then."""
+        with self._painter.lock:
+            self._toolbar.hold(node)
+
     def _show_main(self, snapshot: Snapshot) -> None:
-        shown: list[ipywidgets.Widget] = []
-        shown += filter(None, [self._failure(snapshot)])
+        shown: list[Any] = []
+        shown += filter(None, [self._failed(snapshot)])
         shown += self._questions.show(snapshot)
+        shown += filter(None, [self._editing])
         shown += self._start_form(snapshot)
         shown += [self._record(record) for record in snapshot.records]
         shown += filter(None, [self._result(snapshot)])
-        if not shown:
-            shown = [text(words.waiting_for(snapshot), "nbgraph-2nd")]
-        self._main.children = tuple(shown)
+        if all(each.layout.display == "none" for each in shown):
+            set_text(self._nothing, words.waiting_for(snapshot))
+            shown.append(self._nothing)
+        children = (*shown, self._doing)
+        if self._main.children != children:
+            self._main.children = children
 
-    def _failure(self, snapshot: Snapshot) -> ipywidgets.Widget | None:
-        return failure_card(snapshot, self._trying(self.session.proceed))
+    def _failed(self, snapshot: Snapshot) -> ipywidgets.Widget | None:
+        about = failure_of(snapshot)
+        if about != self._failure[0]:
+            card = None if about is None else FailureCard(self.session, self.acts)
+            self._failure = (about, card)
+        return self._failure[1]
 
     def _start_form(self, snapshot: Snapshot) -> list[ipywidgets.Widget]:
         wanted = snapshot.status == "new" or (self._again and snapshot.status == "completed")
@@ -207,27 +266,22 @@ class Panel(ipywidgets.VBox):
             self._start = None
             return []
         if self._start is None:
-            self._start = Form.for_start(self.session.driver.shape.input_schema, self._started)
+            schema, needed = start_schema(self.session.driver.shape.input_schema)
+            form = Form.for_start(schema, self._started)
+            self._start = few(form, needed, len(schema.get("properties", {})))
         return [self._start]
 
     def _start_again(self) -> None:
-        self._again, self._drawn = True, None
+        self._again = True
+        self._draw_again()
+
+    def _draw_again(self) -> None:
+        self._drawn = None
         self._painter.now()
 
     def _started(self, given: Mapping[str, Any]) -> None:
         self._again = False
         self.session.start(given)
-
-    def _show_comparison(self) -> None:
-        other = self._other
-        if other is None or other.branch_id == self.session.branch_id:
-            self._comparison.layout.display = "none"
-            return
-        self._comparison.layout.display = None
-        shown = self.session.state, other.state
-        if shown != self._compared:
-            self._compared = shown
-            self._comparison.children = (state_table(other, self.session),)
 
     def _record(self, record: Answered) -> ipywidgets.Widget:
         place = record.sequence, record.interrupt.key
@@ -246,9 +300,12 @@ class Panel(ipywidgets.VBox):
         return self._end[1]
 
     def _tick(self) -> bool:
-        """Say how long the questions wait; return whether that goes on."""
-        with self._painter.lock:
-            self._questions.tick()
+        """Say how long nodes run and questions wait; return whether that goes on."""
+        snapshot = self.session.snapshot
+        if snapshot.running or snapshot.pending:
+            with self._painter.lock:
+                self._questions.tick()
+                self._marking.now()
         return not self._closed
 
     # --- what a person does ------------------------------------------------------------------
@@ -256,7 +313,7 @@ class Panel(ipywidgets.VBox):
     @property
     def forms(self) -> Mapping[str, Form | ToolCard]:
         """The forms of the questions that wait, by key; a tool call has a `ToolCard`."""
-        self._painter.now()
+        self._now()
         return self._questions.forms
 
     @property
@@ -282,6 +339,31 @@ class Panel(ipywidgets.VBox):
         self._attach(forked)
         return forked
 
+    def edit(self) -> StateForm:
+        """Show a form of the state; what is changed there goes through the reducers."""
+        self._end_edit()
+        self._editing = StateForm(self.session, self._edited, _edits)
+        self._draw_again()
+        return self._editing
+
+    def _edited(self, update: Mapping[str, Any]) -> None:
+        if update and self._try(lambda: self.session.edit(update) or update) is None:
+            return
+        self._end_edit()
+        self._draw_again()
+
+    def _end_edit(self) -> None:
+        if self._editing is not None:
+            self._editing.close()
+        self._editing = None
+
+    def inspect(self, path: str) -> Inspector:
+        """Show a node's input, update, output, prints, error and source, as a click on it does."""
+        with self._painter.lock:
+            self._inspector.look_at(self.session, path)
+        serve_while_busy(self._inspector)
+        return self._inspector
+
     def _switch(self, branch_id: str) -> None:
         if branch_id != self.session.branch_id:
             self._attach(Session(self.session.driver.on(branch_id), notice=self.session.notice))
@@ -301,6 +383,10 @@ class Panel(ipywidgets.VBox):
         if unattended():
             return static_bundle(self.session)
         return super()._repr_mimebundle_(**options)
+
+
+def _edits(count: int) -> str:
+    return f"Save {count} change{'' if count == 1 else 's'}" if count else "Close"
 
 
 def _fork_point(snapshot: Snapshot) -> int | None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import ipywidgets
 from ipywidgets.widgets.widget_button import ButtonStyle
 from ipywidgets.widgets.widget_string import LabelStyle
 
+from nbgraph.drawing import WORDS
 from nbgraph.notebook.labels import label
 from nbgraph.notebook.shared import plain, shared
 
@@ -22,6 +23,8 @@ __all__ = [
     "mark",
     "row",
     "set_class",
+    "set_classes",
+    "show_mark",
     "spacer",
     "text",
     "within",
@@ -37,8 +40,21 @@ def classed(widget: Any, *classes: str) -> Any:
 
 def set_class(widget: ipywidgets.DOMWidget, name: str, *, on: bool) -> None:
     """Add or take away one class; nothing is sent when it is so already."""
-    if on is not (name in widget._dom_classes):  # pyright: ignore[reportPrivateUsage] - its only name
-        (widget.add_class if on else widget.remove_class)(name)
+    set_classes(widget, {name: on})
+
+
+def set_classes(widget: Any, wanted: Mapping[str, bool]) -> None:
+    """Add and take away classes in one message; nothing is sent when it is so already."""
+    there: tuple[str, ...] = tuple(widget._dom_classes)
+    kept = [name for name in there if wanted.get(name, True)]
+    added = [name for name, on in wanted.items() if on and name not in there]
+    if added or len(kept) != len(there):
+        widget._dom_classes = (*kept, *added)
+
+
+def show_mark(widget: ipywidgets.DOMWidget, name: str, prefix: str = "") -> None:
+    """Give a widget the class of one mark, and of no other."""
+    set_classes(widget, {f"{prefix}{each}": each == name for each in WORDS})
 
 
 def text(value: str, *classes: str) -> ipywidgets.Label:

@@ -1,4 +1,4 @@
-"""What stays of questions and runs: answered records, the failure, the result."""
+"""What stays of questions and runs: answered records and the result."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from nbgraph.core.position import Answered
 from nbgraph.forms import answer_rows, read, value_words
 from nbgraph.notebook.parts import button, classed, column, grid, mark, row, text
 from nbgraph.notebook.tool_record import decision_record
-from nbgraph.snapshot import Snapshot
 from nbgraph.tool_calls import asked_call
 
-__all__ = ["failure_card", "record_card", "result_card", "table"]
+__all__ = ["record_card", "result_card", "table"]
 
 _RESULT_LIMIT = 4_000
 
@@ -55,26 +54,6 @@ def _answer_rows(record: Answered) -> list[tuple[str, str]]:
     if schema is None:
         return [("answer", value_words(record.answer))]
     return answer_rows(read(schema), record.answer)
-
-
-def failure_card(snapshot: Snapshot, retry: Callable[[], object]) -> ipywidgets.VBox | None:
-    """Return what failed with its traceback, or None while nothing did."""
-    failure = snapshot.position.failure
-    if failure is None:
-        return None
-    failed = snapshot.position.failed.values()
-    who = ", ".join(item.node for item in failed)
-    title = f"{who or 'The run'} failed: {failure.error.type}: {failure.error.message}"
-    kept = [
-        task.node for task in snapshot.position.tasks if task.task_id in snapshot.position.finished
-    ]
-    note = f"{', '.join(kept)} is done and is kept." if kept else "What is recorded is kept."
-    trace = "\n".join(item.error.traceback for item in failed) or failure.error.traceback
-    shown = text(trace, "nbgraph-trace")
-    folded = ipywidgets.Accordion([shown], titles=("Traceback",), selected_index=None)
-    actions = row([button("Retry", retry, "nbgraph-retry", "primary")], "nbgraph-actions")
-    head = row([mark("failed"), text(title, "nbgraph-strong", "nbgraph-text")], "nbgraph-head")
-    return column([head, text(note), folded, actions], "nbgraph-banner", "failed")
 
 
 def result_card(state: Mapping[str, Any]) -> ipywidgets.VBox:

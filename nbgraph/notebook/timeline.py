@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import ipywidgets
 
 from nbgraph import words
 from nbgraph.notebook.labels import visible
-from nbgraph.notebook.parts import classed, row, text
+from nbgraph.notebook.parts import classed, row, set_classes, text
 from nbgraph.session import Session
 from nbgraph.snapshot import Mark, Snapshot, Superstep, TaskBar
 
@@ -24,6 +25,8 @@ _SIGNS: Mapping[Mark, str] = {
 }
 _SHOWN = 40
 """How many supersteps the strip shows; the oldest are counted instead."""
+_SHOWN_RUNNING = 8
+"""While it runs all boxes change all the time, and each is a message."""
 
 
 class Timeline(ipywidgets.VBox):
@@ -38,7 +41,7 @@ class Timeline(ipywidgets.VBox):
     def __init__(self, session: Session) -> None:
         self._title = text("", "nbgraph-2nd", "nbgraph-small")
         self._strip = row([], "nbgraph-strip")
-        self._boxes: dict[int, ipywidgets.Button] = {}
+        self._boxes: list[Any] = []  # the newest first; used again for other supersteps
         head = row(
             [classed(ipywidgets.Label("Timeline"), "nbgraph-h3"), self._title], "nbgraph-row"
         )
@@ -48,32 +51,28 @@ class Timeline(ipywidgets.VBox):
 
     def show(self, snapshot: Snapshot) -> None:
         """Draw a snapshot's supersteps; boxes that are the same stay as they are."""
-        steps = snapshot.supersteps[-_SHOWN:]
+        shown = _SHOWN_RUNNING if snapshot.running else _SHOWN
+        steps = snapshot.supersteps[-shown:]
         hidden = len(snapshot.supersteps) - len(steps)
         count = len(snapshot.supersteps)
         earlier = f", {hidden} earlier not shown" if hidden else ""
         self._title.value = f"{count} superstep{'' if count == 1 else 's'}{earlier}"
         current = snapshot.position.tasks and not snapshot.position.merged
-        for step in steps:
-            self._box(step, now=bool(current) and step is steps[-1])
-        for number in set(self._boxes) - {step.number for step in steps}:
-            self._boxes.pop(number).close()
-        self._strip.children = tuple(self._boxes[step.number] for step in reversed(steps))
+        while len(self._boxes) < len(steps):
+            self._boxes.append(classed(ipywidgets.Button(), "step"))
+        boxes = tuple(self._boxes[: len(steps)])
+        for box, step in zip(boxes, reversed(steps), strict=True):
+            self._fill(box, step, now=bool(current) and step is steps[-1])
+        if self._strip.children != boxes:
+            self._strip.children = boxes
 
-    def _box(self, step: Superstep, *, now: bool) -> None:
-        box = self._boxes.setdefault(step.number, _new_box())
+    def _fill(self, box: Any, step: Superstep, *, now: bool) -> None:
         tasks = "  ".join(_task(bar) for bar in step.tasks)
         description = visible(f"{step.number}{', now' if now else ''}\n{tasks}")
         if box.description != description:
             box.description = description
         worst = _worst(step)
-        for name, on in {"now": now, "done": not now and worst == "done"}.items():
-            if on is not (name in box._dom_classes):
-                (box.add_class if on else box.remove_class)(name)
-
-
-def _new_box() -> ipywidgets.Button:
-    return classed(ipywidgets.Button(), "step")
+        set_classes(box, {"now": now, "done": not now and worst == "done"})
 
 
 def _task(bar: TaskBar) -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import ipywidgets
 
 from nbgraph import words
 from nbgraph.notebook.labels import visible
-from nbgraph.notebook.parts import button, classed, mark, row, set_class, spacer, text
+from nbgraph.notebook.parts import button, classed, mark, row, set_class, show_mark, spacer, text
 from nbgraph.session import Session
 from nbgraph.snapshot import Snapshot
 
@@ -27,11 +28,15 @@ class _Tool:
 _TOOLS = (
     _Tool("start", "Start again", "play", "Begin another turn"),
     _Tool("step", "Step", "step-forward", "Run one superstep"),
+    _Tool("into", "", "level-down", "Run one superstep, in a sub-graph one of its own"),
     _Tool("continue", "Continue", "play", "Go on to the next pause"),
     _Tool("pause", "Pause", "pause", "Pause after this superstep"),
     _Tool("stop", "Stop", "stop", "Stop now; what is unfinished can be continued"),
     _Tool("fork", "Fork", "code-fork", "Try something else on a branch"),
+    _Tool("edit", "", "pencil", "Change the state through its reducers"),
 )
+_CLASSES = {"edit": "edit-state"}  # nbgraph-edit is a tool card's
+_UNTIL = "Run until…"
 
 
 class Toolbar(ipywidgets.VBox):
@@ -42,7 +47,9 @@ class Toolbar(ipywidgets.VBox):
     session : Session
         Whose thread and branch the chips name.
     actions : mapping of name to function
-        What each button does: step, continue, pause, stop, fork.
+        What each button does: start, step, into, continue, pause, stop, fork, edit.
+    until : function
+        Takes the node that a person wants to run to.
     switch : function
         Takes the branch a person chose.
     """
@@ -51,29 +58,37 @@ class Toolbar(ipywidgets.VBox):
         self,
         session: Session,
         actions: Mapping[str, Callable[[], object]],
+        until: Callable[[str], object],
         switch: Callable[[str], object],
     ) -> None:
         self._session = session
         self._actions = actions
         self._switch = switch
+        self._run_until = until
+        self._until = _menu(session)
+        self._until.observe(self._reached, "value")
         self._buttons = {item.name: self._button(item) for item in _TOOLS}
         self._mark = mark("idle")
+        self._holds = ""
         self._status = text("")
         self._chip = row([self._mark, self._status], "nbgraph-chip", "nbgraph-status")
-        self._thread = row(
-            [
-                text("thread", "nbgraph-2nd", "nbgraph-hide-s"),
-                text(session.thread_id, "nbgraph-mono"),
-            ],
-            "nbgraph-chip",
-        )
-        self._only = text(session.branch_id, "nbgraph-chip", "nbgraph-hide-s")
+        copy = button("", lambda: None, "only", "nbgraph-copy-text", icon="copy", tooltip="Copy")
+        thread = [
+            text("thread", "nbgraph-2nd", "nbgraph-hide-s"),
+            text(session.thread_id, "nbgraph-mono"),
+            copy,
+        ]
+        self._only = text(session.branch_id)
         self._branch = classed(ipywidgets.Dropdown(tooltip="Branch"), "nbgraph-branch")
         self._branch.observe(self._chosen, "value")
-        self._bar = row(
-            [*self._buttons.values(), spacer(), self._thread, self._only, self._branch, self._chip],
-            "nbgraph-toolbar",
-        )
+        chips = [
+            row(thread, "nbgraph-chip"),
+            row([self._only, self._branch], "nbgraph-chip", "nbgraph-branches"),
+            self._chip,
+        ]
+        buttons = list(self._buttons.values())
+        buttons.insert(4, self._until)
+        self._bar = row([*buttons, spacer(), *chips], "nbgraph-toolbar")
         self._why = text("", "nbgraph-why")
         super().__init__([self._bar, self._why])
 
@@ -81,17 +96,31 @@ class Toolbar(ipywidgets.VBox):
         return button(
             action.label,
             lambda: self._press(action.name),
-            f"nbgraph-{action.name}",
+            f"nbgraph-{_CLASSES.get(action.name, action.name)}",
+            *(() if action.label else ("only",)),
             icon=action.icon,
             tooltip=action.tooltip,
         )
 
     def _press(self, name: str) -> None:
-        held = words.held(self._session.snapshot)
-        if name in held:
-            self._why.value = held[name]
+        why = self._held().get(name)
+        if why is not None:
+            self._why.value = why
         else:
             self._actions[name]()
+
+    def _held(self) -> Mapping[str, str]:
+        return words.held(self._session.snapshot, self._session.driver.capabilities)
+
+    def _reached(self, change: Mapping[str, str]) -> None:
+        if not change["new"]:
+            return
+        why = self._held().get("until")
+        if why is not None:
+            self._why.value = why
+        else:
+            self._run_until(change["new"])
+        self._until.value = ""
 
     def _chosen(self, change: Mapping[str, str]) -> None:
         if change["new"]:
@@ -100,25 +129,39 @@ class Toolbar(ipywidgets.VBox):
     def show(self, snapshot: Snapshot, branch_id: str, branches: tuple[str, ...]) -> None:
         """Show what can be done in a snapshot, its status, and the branches there are."""
         ended = snapshot.status == "completed"
-        for name, each in self._buttons.items():
-            each.layout.display = None if name == "fork" or ended is (name == "start") else "none"
-        held = words.held(snapshot)
-        for name, each in self._buttons.items():
+        for name, each in self._named().items():
+            wanted = name in ("fork", "edit") or ended is (name == "start")
+            _display(each, on=wanted and not (name == "into" and not self._has_subgraphs))
+        held = words.held(snapshot, self._session.driver.capabilities)
+        for name, each in self._named().items():
             set_class(each, "nbgraph-held", on=name in held)
-            each.tooltip = held.get(name) or _tooltip(name)
-        self._why.value = words.why(snapshot)
+            tooltip = held.get(name) or _tooltip(name)
+            if each.tooltip != tooltip:
+                each.tooltip = tooltip
+        self._why.value = self._holds or words.why(snapshot)
         self._status.value = words.status(snapshot)
         self._show_mark(words.status_mark(snapshot))
         self._show_branches(branch_id, branches)
 
+    def _named(self) -> Mapping[str, Any]:
+        return {**self._buttons, "until": self._until}
+
+    @property
+    def _has_subgraphs(self) -> bool:
+        return any(node.parent is not None for node in self._session.driver.shape.nodes)
+
+    def hold(self, node: str | None) -> None:
+        """Say which async node holds the loop, so that nothing else runs; None when none does."""
+        self._holds = "" if node is None else _HOLDS.format(visible(node))
+        self._why.value = self._holds or words.why(self._session.snapshot)
+
     def _show_mark(self, name: str) -> None:
-        for each in ("idle", "running", "done", "waiting", "failed"):
-            set_class(self._mark, each, on=each == name)
-            set_class(self._chip, f"is-{each}", on=each == name)
+        show_mark(self._mark, name)
+        show_mark(self._chip, name, "is-")
 
     def _show_branches(self, branch_id: str, branches: tuple[str, ...]) -> None:
-        self._branch.layout.display = None if len(branches) > 1 else "none"
-        self._only.layout.display = "none" if len(branches) > 1 else None
+        _display(self._branch, on=len(branches) > 1)
+        _display(self._only, on=len(branches) <= 1)
         self._branch.unobserve(self._chosen, "value")
         options = tuple((visible(name), name) for name in branches)
         if self._branch.options != options:
@@ -131,5 +174,26 @@ class Toolbar(ipywidgets.VBox):
         self._why.value = visible(sentence)
 
 
+_HOLDS = (
+    "{} holds the loop: it is async and computes or sleeps without await, so nothing else runs. "
+    "Make it a plain def, or await."
+)
+
+
+def _menu(session: Session) -> Any:
+    """Return the menu of the nodes that a run can go on to."""
+    nodes = [node for node in session.driver.shape.nodes if node.parent is None]
+    options = [(_UNTIL, ""), *((visible(node.label), node.path) for node in nodes)]
+    return classed(ipywidgets.Dropdown(options=options, value=""), "nbgraph-until")
+
+
+def _display(each: Any, *, on: bool) -> None:
+    wanted = None if on else "none"
+    if each.layout.display != wanted:
+        each.layout.display = wanted
+
+
 def _tooltip(name: str) -> str:
+    if name == "until":
+        return "Go on until a node is next"
     return next(item.tooltip for item in _TOOLS if item.name == name)

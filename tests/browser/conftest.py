@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import NoReturn
 
 import pytest
+from playwright.sync_api import expect
 
-from .labtool import App, Browser, BrowserMissingError, Notebook, Server
+from .labtool import WAIT_SECONDS, App, Browser, BrowserMissingError, Notebook, Server
 
 Open = Callable[..., Notebook]
 
@@ -30,6 +31,7 @@ def browser() -> Iterator[Browser]:
         opened = Browser()
     except BrowserMissingError as error:
         _give_up(str(error))
+    expect.set_options(timeout=WAIT_SECONDS * 1000)
     yield opened
     opened.close()
 

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 import re
+import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ import pytest
 from nbgraph.core.driver import EdgeShape, NodeShape, Shape
 from nbgraph.drawing import address
 from nbgraph.drawing.static import LIGHT
+from nbgraph.errors import DrawingError
 from nbgraph.notebook import style
 from nbgraph.notebook.graph_view import GraphView, Keys
 from nbgraph.notebook.routing import serve_while_busy
@@ -94,6 +97,7 @@ def test_one_change_among_500_nodes_is_a_short_message(
     sent: list[dict[str, Any]], states: list[object]
 ):
     view = GraphView(chain(500))
+    assert view.drawn.wait(20)
     marks: dict[str, Any] = {f"n{i}": "done" for i in range(400)}
     view.show(marks, dict.fromkeys(marks, "0.8 s"))
     states.clear()
@@ -137,13 +141,14 @@ def test_a_selected_node_is_called_back_with_its_path():
     name = "a\x00b"
     view = GraphView(Shape("g", (NodeShape(name, name),), (), {}))
     selected: list[str] = []
-    paused: list[str] = []
+    paused: list[tuple[str, str]] = []
     view.on_select(selected.append)
-    view.on_breakpoint(paused.append)
+    view.on_breakpoint(lambda path, side: paused.append((path, side)))
     hear(view, kind="select", node=address(name))
     hear(view, kind="select", node="not a node")
-    hear(view, kind="breakpoint", node=address(name))
-    assert (selected, paused) == ([name], [name])
+    hear(view, kind="breakpoint", node=address(name), side="after")
+    hear(view, kind="breakpoint", node=address(name), side="beside")
+    assert (selected, paused) == ([name], [(name, "after")])
 
 
 def test_lines_are_cut_and_hidden_characters_shown(sent: list[dict[str, Any]]):
@@ -217,3 +222,88 @@ def test_only_the_tokens_name_colours():
     sheets = "".join((STATIC / name).read_text() for name in ("nbgraph.css", "graph_view.css"))
     parts = re.sub(r"url\('[^']*'\)", "", sheets[sheets.index("/* ground */") :])
     assert re.findall(r"#[0-9a-fA-F]{3,8}\b|rgba?\(", parts.replace("#000 ", "")) == []  # a mask
+
+
+def nested() -> Shape:
+    nodes = (
+        NodeShape("a", "a"),
+        NodeShape("sub", "sub"),
+        NodeShape("sub/x", "x", parent="sub"),
+        NodeShape("sub/deep", "deep", parent="sub"),
+        NodeShape("sub/deep/y", "y", parent="sub/deep"),
+    )
+    edges = (
+        EdgeShape("a", "sub"),
+        EdgeShape("sub", "sub/x"),
+        EdgeShape("sub/x", "sub/deep"),
+        EdgeShape("sub/deep", "sub/deep/y"),
+    )
+    return Shape("nested", nodes, edges, {})
+
+
+def drawn_nodes(view: GraphView) -> list[str]:
+    return re.findall(r'data-node="([^"]*)"', view.svg)
+
+
+def test_a_sub_graph_is_folded_to_its_node_and_unfolded():
+    view = GraphView(nested())
+    assert view.folds == {"sub": False, "sub/deep": False}
+    hear(view, kind="fold", node="sub")
+    assert (drawn_nodes(view), view.folds) == (["a", "sub"], {"sub": True})
+    hear(view, kind="fold", node="sub")
+    hear(view, kind="fold", node="sub/deep")
+    assert drawn_nodes(view) == ["a", "sub", "sub/x", "sub/deep"]
+    assert view.folded == {"sub/deep"}
+
+
+def test_what_is_folded_is_told_nothing_and_is_up_to_date_when_unfolded(sent: list[Any]):
+    view = GraphView(nested())
+    view.fold("sub")
+    view.show({"sub": "running", "sub/x": "done"}, {}, {("a", "sub"), ("sub", "sub/x")})
+    assert sent[-1]["nodes"] == {"sub": ("running", "", "")}
+    assert sent[-1]["edges"] == {"0": "taken"}
+    view.fold("sub")
+    status = view.get_state()["status"]
+    assert status["nodes"] == {"sub": ("running", "", ""), "sub/x": ("done", "", "")}
+    assert status["edges"] == {"0": "taken", "1": "taken"}
+
+
+def test_a_page_that_is_there_is_told_all_when_the_drawing_changes(sent: list[Any]):
+    view = GraphView(nested())
+    hear(view, kind="hello")
+    sent.clear()
+    view.fold("sub")
+    assert [message["full"] for message in sent] == [True]
+
+
+def test_a_node_that_is_no_sub_graph_cannot_be_folded():
+    view = GraphView(nested())
+    hear(view, kind="fold", node="a")
+    assert view.folded == frozenset()
+
+
+def test_sub_graphs_of_a_large_graph_are_folded_at_first():
+    inner = tuple(NodeShape(f"sub/{i}", str(i), parent="sub") for i in range(80))
+    view = GraphView(Shape("large", (NodeShape("sub", "sub"), *inner), (), {}))
+    assert view.drawn.wait(20)
+    assert (drawn_nodes(view), view.folds) == (["sub"], {"sub": True})
+
+
+def test_a_large_graph_is_laid_out_beside_who_made_the_view(monkeypatch: pytest.MonkeyPatch):
+    go_on, where = threading.Event(), []
+
+    def lay_out(source: str, *, small: bool) -> str:
+        where.append((threading.current_thread().name, small))
+        go_on.wait(10)
+        raise DrawingError("too dense")
+
+    monkeypatch.setattr(sys.modules["nbgraph.drawing.svg"], "lay_out", lay_out)
+    view = GraphView(Shape("slow", chain(300).nodes, chain(300).edges[:7], {}))
+    view.show({"n3": "done"})
+    assert (view.svg, view.label) == ("", "Drawing 300 nodes …")
+    go_on.set()
+    assert view.drawn.wait(10)
+    assert where == [("nbgraph-layout", False)]
+    assert view.label == "No picture of the graph: too dense"
+    assert view.listed[3] == ["n3", "node 3"]
+    assert view.get_state()["status"]["nodes"] == {"n3": ("done", "", "")}

@@ -8,6 +8,10 @@ const CARD_KEYS = { a: "approve", e: "edit", d: "deny", r: "respond" };
 const NAMES = [
   [".nbgraph-toolbar", { role: "toolbar", "aria-label": "Run" }],
   [".nbgraph-status", { role: "status" }],
+  ["button.nbgraph-into", { "aria-label": "Step into" }],
+  ["button.nbgraph-edit-state", { "aria-label": "Edit state" }],
+  [".nbgraph-until > select", { "aria-label": "Run until" }],
+  [".nbgraph-branch > select", { "aria-label": "Branch" }],
   [".nbgraph-summary", { role: "alert", tabindex: "-1" }],
   [".nbgraph-card", { role: "group", "aria-label": "A tool call" }],
   [".nbgraph-segments", { role: "tablist", "aria-label": "Tool calls" }],
@@ -43,6 +47,7 @@ function listen(root) {
   root.addEventListener("pointerdown", onPress, true);
   root.addEventListener("click", onRelease, true);
   root.addEventListener("click", onSubmit, true);
+  root.addEventListener("click", onCopy);
   root.addEventListener("input", () => (changed = true), true);
   let due = false;
   const later = (changes) => {
@@ -193,6 +198,12 @@ function onSubmit(event) {
   event.stopImmediatePropagation();
 }
 
+function onCopy(event) {
+  const button = event.target.closest(".nbgraph-copy-text");
+  const text = button?.closest(".nbgraph-chip")?.querySelector(".nbgraph-mono")?.textContent;
+  if (text) navigator.clipboard?.writeText(text.trim());
+}
+
 function nameParts(root) {
   for (const [part, attributes] of NAMES)
     for (const element of root.querySelectorAll(part)) filled(element, attributes, []);
@@ -202,6 +213,8 @@ function nameParts(root) {
   }
   for (const zone of root.querySelectorAll(".nbgraph-zone"))
     zone.setAttribute("aria-label", zone.querySelector(".nbgraph-h3")?.textContent ?? "");
+  for (const button of root.querySelectorAll("button.only[title]:not([aria-label])"))
+    button.setAttribute("aria-label", button.title);
   for (const group of root.querySelectorAll(".nbgraph-group")) {
     const heading = group.querySelector(":scope > .nbgraph-row > .nbgraph-label")?.textContent;
     if (heading) filled(group, { role: "group", "aria-label": heading }, []);
@@ -212,6 +225,8 @@ function nameParts(root) {
     button.setAttribute("aria-pressed", button.classList.contains("mod-active"));
   for (const button of root.querySelectorAll("button.nbgraph-held, button[aria-disabled], button.nbgraph-approve"))
     button.setAttribute("aria-disabled", button.classList.contains("nbgraph-held"));
+  for (const select of root.querySelectorAll(".nbgraph-until > select"))
+    select.setAttribute("aria-disabled", select.parentElement.classList.contains("nbgraph-held"));
   for (const field of root.querySelectorAll(".nbgraph-field"))
     for (const input of field.querySelectorAll("input, textarea, select"))
       input.setAttribute("aria-invalid", input.closest(".nbgraph-field").classList.contains("nbgraph-has-error"));

@@ -1,0 +1,91 @@
+"""What a person does with a node or a failure in a panel; each is a request to its session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from nbgraph.inspection import inspect_node
+from nbgraph.notebook.breakpoints import toggle_breakpoint
+from nbgraph.notebook.parts import key_class
+from nbgraph.session import Session
+
+__all__ = ["Acts", "Shows"]
+
+
+class Shows(Protocol):
+    """Who shows a session, and goes over to a branch of it."""
+
+    session: Session
+
+    def fork(self, at: int | None = None) -> Session:
+        """Start a branch and show it."""
+        ...
+
+
+class Acts:
+    """Carries out what a person chooses; what is refused is said.
+
+    Parameters
+    ----------
+    panel : Shows
+        Whose session.
+    trying : function
+        Calls an action, and says what it refuses.
+    focus_on : function
+        Moves the focus into the first element of a class.
+    """
+
+    def __init__(
+        self,
+        panel: Shows,
+        trying: Callable[[Callable[[], object]], object],
+        focus_on: Callable[[str], object],
+    ) -> None:
+        self._panel = panel
+        self._try = trying
+        self._focus_on = focus_on
+
+    def open_form(self, path: str) -> None:
+        """Move the focus to what a node asks, as a click on its badge does."""
+        keys = [key for key, asked in self._panel.session.pending.items() if asked.node == path]
+        for key in keys[:1]:
+            self._focus_on(key_class(key))
+
+    def toggle_breakpoint(self, path: str, side: str) -> None:
+        """Pause before or after a node from now on, or no more; as a click on its edge does."""
+        self._try(lambda: toggle_breakpoint(self._panel.session, path, side))
+
+    def run_until(self, path: str) -> None:
+        """Go on until a task of a node is next."""
+        self._try(lambda: self._panel.session.run_until(path))
+
+    def retry_from(self, path: str) -> None:
+        """Run a node's newest superstep again, on a branch of its own, and show that."""
+        step = inspect_node(self._panel.session, path).superstep
+        if step is not None:
+            self._try(lambda: self._panel.fork(at=step.planned).proceed())
+
+    def retry(self, update: Mapping[str, Any]) -> None:
+        """Go on after a failure, with an edit of the state if there is one."""
+        self._try(lambda: self._edit_and_go(self._panel.session, update))
+
+    def retry_in_fork(self, update: Mapping[str, Any]) -> None:
+        """Do the same on a branch, which is shown."""
+        at = self._panel.session.snapshot.position.sequence
+        self._try(lambda: self._edit_and_go(self._panel.fork(at=at), update))
+
+    def skip(self, task_id: str, value: Mapping[str, Any]) -> None:
+        """Count a failed task as finished with `value` as its update, and go on."""
+
+        def skipped() -> None:
+            self._panel.session.skip(task_id, value)
+            if not self._panel.session.snapshot.position.failed:
+                self._panel.session.proceed()
+
+        self._try(skipped)
+
+    def _edit_and_go(self, session: Session, update: Mapping[str, Any]) -> None:
+        if update:
+            session.edit(update)
+        session.proceed()

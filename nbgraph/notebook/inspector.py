@@ -1,0 +1,228 @@
+"""One node, looked at: what it was given, wrote and said, its error, its code."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+import ipywidgets
+
+from nbgraph import words
+from nbgraph.core.driver import NodeShape
+from nbgraph.inspection import Look, inspect_node
+from nbgraph.notebook.labels import label, set_text
+from nbgraph.notebook.parts import (
+    button,
+    classed,
+    column,
+    mark,
+    row,
+    set_class,
+    show_mark,
+    spacer,
+    text,
+)
+from nbgraph.session import Session
+
+__all__ = ["Inspector", "NodeActs"]
+
+_LIMIT = 20_000
+_SIDES = ("before", "after")
+
+
+class NodeActs(Protocol):
+    """What a panel does with a node."""
+
+    def toggle_breakpoint(self, path: str, side: str) -> object:
+        """Pause at this side of the node from now on, or no more."""
+        ...
+
+    def run_until(self, path: str) -> object:
+        """Go on until the node is next."""
+        ...
+
+    def retry_from(self, path: str) -> object:
+        """Run the node's newest superstep again, on a branch of its own."""
+        ...
+
+    def open_form(self, path: str) -> object:
+        """Move the focus to what the node asks."""
+        ...
+
+
+class Inspector(ipywidgets.VBox):
+    """What a person sees of a node they chose; nothing until they choose one.
+
+    Parameters
+    ----------
+    acts : NodeActs
+        Does what its buttons say.
+    """
+
+    def __init__(self, acts: NodeActs) -> None:
+        self._acts = acts
+        self._path: str | None = None
+        self._shown: object = None
+        self._held: dict[str, str] = {}
+        self._mark = mark("idle")
+        self._name = text("", "nbgraph-strong", "nbgraph-mono")
+        self._line = text("", "nbgraph-2nd")
+        self._about = text("", "nbgraph-2nd", "nbgraph-text")
+        self._why = text("", "nbgraph-2nd", "nbgraph-small")
+        self._sides = {
+            side: self._button(f"Pause {side}", "toggle_breakpoint", side) for side in _SIDES
+        }
+        self._until = self._button("Run until here", "run_until")
+        self._retry = self._button("Retry from here", "retry_from")
+        self._answer = self._button("Answer", "open_form")
+        close = button("", self.look_away, "only", "quiet", icon="times", tooltip="Close")
+        head = row([self._mark, self._name, self._line, spacer(), close], "nbgraph-row")
+        acting = [self._answer, *self._sides.values(), self._until, self._retry]
+        self._part: Any = classed(
+            ipywidgets.RadioButtons(options=tuple(_PARTS), value="Update"),
+            "nbgraph-choice",
+            "nbgraph-tabs",
+        )
+        self._part.observe(self._chosen, "value")
+        self._body = label("", "nbgraph-text", "nbgraph-code", "nbgraph-node-body")
+        super().__init__([
+            head,
+            self._about,
+            row(acting, "nbgraph-row", "nbgraph-node-acts"),
+            self._why,
+            self._part,
+            column([self._body], "nbgraph-node-box"),
+        ])
+        classed(self, "nbgraph-section", "nbgraph-inspector")
+        self.layout.display = "none"
+
+    def _button(self, name: str, act: str, *more: str) -> ipywidgets.Button:
+        def pressed() -> None:
+            why = self._held.get(act, "")
+            set_text(self._why, why)
+            if not why and self._path is not None:
+                getattr(self._acts, act)(self._path, *more)
+
+        return button(name, pressed, f"nbgraph-node-{'-'.join([act, *more]).replace('_', '-')}")
+
+    # --- which node, and which part of it ----------------------------------------------------
+
+    @property
+    def path(self) -> str | None:
+        """The node that is looked at; None while none is."""
+        return self._path
+
+    @property
+    def part(self) -> str:
+        """Which part of it is shown: Input, Update, Output, Prints, Error or Source."""
+        return self._part.value
+
+    @part.setter
+    def part(self, name: str) -> None:
+        self._part.value = name
+
+    @property
+    def text(self) -> str:
+        """What is shown of that part."""
+        return self._body.value
+
+    def look_at(self, session: Session, path: str) -> None:
+        """Look at a node."""
+        self._path, self._shown = path, None
+        set_text(self._why, "")
+        look = inspect_node(session, path)
+        self._part.value = "Error" if look.error else self._part.value
+        self.show(session)
+
+    def look_away(self) -> None:
+        """Look at none."""
+        self._path = self._shown = None
+        self.layout.display = "none"
+
+    def _chosen(self, _: Mapping[str, Any]) -> None:
+        shown, self._shown = self._shown, None
+        if isinstance(shown, tuple):
+            self.show(shown[0])
+
+    # --- what it shows -----------------------------------------------------------------------
+
+    def show(self, session: Session) -> None:
+        """Bring what is shown up to date."""
+        path = self._path
+        if path is None:
+            return
+        look = inspect_node(session, path)
+        self._show_head(look, _node(session, path))
+        about = (session, path, self.part, look.report, look.superstep, tuple(look.said))
+        if about == self._shown:
+            return
+        self._shown = about
+        shown = _PARTS[self.part](look)
+        if len(shown) > _LIMIT:
+            shown = f"{shown[:_LIMIT]}\n… {len(shown) - _LIMIT:,} more characters"
+        set_text(self._body, shown)
+        self.layout.display = None
+
+    def _show_head(self, look: Look, node: NodeShape | None) -> None:
+        snapshot = look.snapshot
+        which = snapshot.marks.get(look.path, "idle")
+        show_mark(self._mark, which)
+        set_text(self._name, look.path)
+        set_text(self._line, words.lines(snapshot).get(look.path) or words.mark(which))
+        set_text(self._about, (node.description if node else None) or "")
+        stops = words.breakpoints(snapshot, look.session.driver.shape).get(look.path, "")
+        for side, each in self._sides.items():
+            on = side in stops
+            _named(each, f"{'●' if on else '○'} Pause {side}")
+            set_class(each, "nbgraph-on", on=on)
+        self._answer.layout.display = None if which == "waiting" else "none"
+        self._hold(self._until, "run_until", words.held_node(look, "until"))
+        self._hold(self._retry, "retry_from", words.held_node(look, "retry"))
+
+    def _hold(self, each: Any, act: str, why: str) -> None:
+        self._held[act] = why
+        set_class(each, "nbgraph-held", on=bool(why))
+        if each.tooltip != why:
+            each.tooltip = why
+
+
+def _node(session: Session, path: str) -> NodeShape | None:
+    return next((node for node in session.driver.shape.nodes if node.path == path), None)
+
+
+def _named(each: Any, description: str) -> None:
+    if each.description != description:
+        each.description = description
+
+
+def _json(value: object, missing: str) -> str:
+    return missing if value is None else json.dumps(value, indent=1, ensure_ascii=False)
+
+
+def _input(look: Look) -> str:
+    if look.is_inner:
+        return _INNER
+    return _json(look.input(), "It has not run yet.")
+
+
+def _output(look: Look) -> str:
+    if look.is_inner:
+        return _INNER
+    return _json(look.output(), "Nothing yet: the state changes when its superstep has finished.")
+
+
+def _said(look: Look) -> str:
+    lines = [f"{words.clock(line.at)}  {line.text}" for line in look.said]
+    return "\n".join(lines) or "It has said nothing."
+
+
+_INNER = "The state of a sub-graph is kept in a thread of its own."
+_PARTS: Mapping[str, Callable[[Look], str]] = {
+    "Input": _input,
+    "Update": lambda look: _json(look.update, "It has not finished yet."),
+    "Output": _output,
+    "Prints": _said,
+    "Error": lambda look: look.error or "It has not failed.",
+    "Source": lambda look: look.source() or "Its code cannot be had.",
+}

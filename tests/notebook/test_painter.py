@@ -1,0 +1,54 @@
+"""A painter draws what is wanted once, rests, and can be hurried."""
+
+from __future__ import annotations
+
+import threading
+
+from nbgraph.notebook.painter import Painter
+
+
+def test_what_is_wanted_while_it_draws_is_drawn_once_next():
+    entered, go_on, twice = threading.Event(), threading.Event(), threading.Event()
+    drawn: list[int] = []
+
+    def draw() -> None:
+        drawn.append(len(drawn))
+        entered.set()
+        go_on.wait(10)
+        if len(drawn) == 2:
+            twice.set()
+
+    painter = Painter(draw, lambda: 0.0)
+    painter.want()
+    assert entered.wait(10)
+    for _ in range(100):
+        painter.want()
+    go_on.set()
+    assert twice.wait(10)
+    painter.now()
+    assert drawn == [0, 1, 2]
+
+
+def test_a_hurried_wish_cuts_a_long_rest_short():
+    first, second = threading.Event(), threading.Event()
+    resting = threading.Event()
+
+    def draw() -> None:
+        (second if first.is_set() else first).set()
+
+    def pause() -> float:
+        resting.set()
+        return 3_600.0
+
+    painter = Painter(draw, pause)
+    painter.want()
+    assert first.wait(10)
+    assert resting.wait(10)
+    painter.want(hurry=True)
+    assert second.wait(10)
+
+
+def test_painters_that_share_a_lock_do_not_draw_at_once():
+    lock = threading.RLock()
+    painter = Painter(lambda: None, lock=lock)
+    assert painter.lock is lock
