@@ -16,18 +16,15 @@ from typing import Any, cast
 from pydantic import BaseModel
 
 from nbgraph.agents.records import Decisions, decisions_of
-from nbgraph.core.driver import BreaksWhen, Capability, Driver, TellsInside
+from nbgraph.core.driver import BreaksWhen, Capability, Driver
 from nbgraph.core.events import (
     Event,
     Forked,
     Interrupt,
     LiveEvent,
     RunFailed,
-    RunStarted,
-    SuperstepFinished,
 )
 from nbgraph.core.graph import GraphResult, result_of
-from nbgraph.core.inside import telling
 from nbgraph.core.loop import on_loop_thread, run_sync, submit
 from nbgraph.core.requests import (
     Continue,
@@ -49,6 +46,7 @@ from nbgraph.errors import (
     UnsupportedByEngineError,
 )
 from nbgraph.handles import Run, Script
+from nbgraph.prefix import blank, seen, with_inside
 from nbgraph.snapshot import Mark, Snapshot, shown
 
 __all__ = ["Run", "Session", "begin", "open_session"]
@@ -71,7 +69,7 @@ class Session:
     def __init__(self, driver: Driver, *, notice: str | None = None) -> None:
         self.driver = driver
         self.notice = notice
-        self._snapshot = Snapshot(marks={node.path: "idle" for node in driver.shape.nodes})
+        self._snapshot = blank(driver.shape)
         self._watchers: list[Callable[[Snapshot], None]] = []
         self._run: Run | None = None
         self._first_step = 0
@@ -265,6 +263,16 @@ class Session:
         """Return all recorded events, in order."""
         return run_sync(self.driver.events())
 
+    def at(self, sequence: int) -> Snapshot:
+        """Return what there was to see after event `sequence`, `0` before the first: a fold.
+
+        Raises
+        ------
+        StateUpdateError
+            If it is no event of the branch.
+        """
+        return run_sync(seen(self.driver, sequence))
+
     def decisions(self) -> Decisions:
         """Return what was decided about tool calls on this branch, in the order of asking.
 
@@ -376,15 +384,9 @@ class Session:
             self._show(event)
 
     async def _follow(self) -> None:
-        driver = self.driver
-        events = await driver.events(after=self._snapshot.position.sequence)
-        inside = driver.inside if isinstance(driver, TellsInside) else None
-        told = {id(event) for event in telling(events)} if inside else ()
-        for event in events:
-            inner = await inside(event) if inside and id(event) in told else ()
-            plans = isinstance(event, RunStarted | SuperstepFinished)
-            for each in (event, *inner) if plans else (*inner, event):
-                self._fold(each)
+        events = await self.driver.events(after=self._snapshot.position.sequence)
+        for event in await with_inside(self.driver, events):
+            self._fold(event)
         self._notify()
 
     def _fold(self, event: Event | LiveEvent) -> None:

@@ -20,6 +20,7 @@ __all__ = [
     "Driver",
     "EdgeShape",
     "Folding",
+    "NamesReducers",
     "NodeShape",
     "Shape",
     "TellsInside",
@@ -95,6 +96,15 @@ class Folding(Protocol):
 
     def view(self, state: Mapping[str, Any]) -> Any:
         """Return the state as its users have it: an instance of its type, or a dict."""
+        ...
+
+
+@runtime_checkable
+class NamesReducers(Protocol):
+    """A `Folding` that knows its fields' reducers by name."""
+
+    def reducer_name(self, field: str) -> str | None:
+        """Return the name of the reducer that merges a field; None where the last value stands."""
         ...
 
 

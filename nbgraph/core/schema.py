@@ -195,6 +195,11 @@ class StateSchema:
             raise StateUpdateError(f"{where} names the field {name!r}; the state has {known}")
         return self.fields[name]
 
+    def reducer_name(self, field: str) -> str | None:
+        """Return the name of the reducer that merges a field; None where the last value stands."""
+        reducer = self.fields.get(field, _OPEN).reducer
+        return None if reducer is None else getattr(reducer, "__name__", type(reducer).__name__)
+
     def merges(self, name: str) -> bool:
         """Return whether the field has a reducer that merges several writes."""
         return not self.is_open and self.fields[name].reducer is not None
