@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from nbgraph.notebook.form import Form
     from nbgraph.notebook.panel import Panel
     from nbgraph.notebook.play import play
+    from nbgraph.notebook.timeline import Timeline
     from nbgraph.notebook.tool_card import ToolCard
     from nbgraph.session import Session, open_session
     from nbgraph.stores.postgres import PostgresStateStore
@@ -89,6 +90,7 @@ __all__ = [
     "Session",
     "StreamEvent",
     "ThreadExecutor",
+    "Timeline",
     "Tool",
     "ToolCard",
     "ToolContext",
@@ -129,6 +131,7 @@ _LAZY = {
     "SQLiteStateStore": "nbgraph.stores.sqlite",
     "ScriptedChat": "nbgraph.agents.scripted",
     "Session": "nbgraph.session",
+    "Timeline": "nbgraph.notebook.timeline",
     "Tool": "nbgraph.agents.tools",
     "ToolCard": "nbgraph.notebook.tool_card",
     "ToolContext": "nbgraph.agents.tool_context",

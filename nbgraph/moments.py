@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nbgraph.core.compare import Comparison, Difference, compare_states
-from nbgraph.core.driver import Folding, NamesReducers
+from nbgraph.core.driver import Folding, HasReducers
 from nbgraph.core.events import (
     Event,
     RunStarted,
@@ -23,8 +23,8 @@ __all__ = ["Change", "Moment", "changes", "moments", "writers"]
 class Moment:
     """A step one can look at: what stood after superstep `number`, at event `sequence`.
 
-    Number 0 is the start. `now` is the end of the log while a superstep is unfinished or the state
-    was changed after it.
+    Number 0 is the start. `now` is the end of the log, while a superstep is unfinished or the state
+    was changed after it; else the last step is at the end of the log.
     """
 
     number: int
@@ -69,8 +69,7 @@ def moments(events: Sequence[Event]) -> tuple[Moment, ...]:
         match event:
             case RunStarted():
                 merged, settled = False, False
-                if not found:
-                    found.append(Moment(0, event.sequence))
+                found = found or [Moment(0, event.sequence)]
             case SuperstepFinished(next=following):
                 number = number if merged else number + 1
                 found = [*found[:-1], *_unless(found[-1:], number), Moment(number, event.sequence)]
@@ -81,8 +80,9 @@ def moments(events: Sequence[Event]) -> tuple[Moment, ...]:
                 settled = False
             case _:
                 pass
-    if found and not settled and found[-1].sequence != events[-1].sequence:
-        found.append(Moment(number, events[-1].sequence, now=True))
+    if found:
+        last = Moment(number, events[-1].sequence, now=not settled)
+        found = [*(found[:-1] if settled else found), last]
     return tuple(found)
 
 
@@ -142,7 +142,7 @@ def _written(event: Event, waiting: list[TaskFinished]) -> Iterator[tuple[str, _
 
 
 def _reducer(folding: Folding, name: str) -> str | None:
-    return folding.reducer_name(name) if isinstance(folding, NamesReducers) else None
+    return folding.reducer(name) if isinstance(folding, HasReducers) else None
 
 
 def changes(

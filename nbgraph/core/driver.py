@@ -20,7 +20,7 @@ __all__ = [
     "Driver",
     "EdgeShape",
     "Folding",
-    "NamesReducers",
+    "HasReducers",
     "NodeShape",
     "Shape",
     "TellsInside",
@@ -100,11 +100,11 @@ class Folding(Protocol):
 
 
 @runtime_checkable
-class NamesReducers(Protocol):
-    """A `Folding` that knows its fields' reducers by name."""
+class HasReducers(Protocol):
+    """A folding that can tell how a field's updates are merged."""
 
-    def reducer_name(self, field: str) -> str | None:
-        """Return the name of the reducer that merges a field; None where the last value stands."""
+    def reducer(self, name: str) -> str | None:
+        """Return what merges a field's updates; None where an update replaces the value."""
         ...
 
 

@@ -195,10 +195,10 @@ class StateSchema:
             raise StateUpdateError(f"{where} names the field {name!r}; the state has {known}")
         return self.fields[name]
 
-    def reducer_name(self, field: str) -> str | None:
-        """Return the name of the reducer that merges a field; None where the last value stands."""
-        reducer = self.fields.get(field, _OPEN).reducer
-        return None if reducer is None else getattr(reducer, "__name__", type(reducer).__name__)
+    def reducer(self, name: str) -> str | None:
+        """Return what merges a field's updates; None where an update replaces the value."""
+        found = None if self.is_open or name not in self.fields else self.fields[name].reducer
+        return None if found is None else getattr(found, "__name__", "its reducer")
 
     def merges(self, name: str) -> bool:
         """Return whether the field has a reducer that merges several writes."""

@@ -148,6 +148,24 @@ class Form(ipywidgets.VBox):
         form.on_submit(on_submit)
         return form
 
+    @classmethod
+    def for_update(
+        cls, schema: Any, initial: Mapping[str, Any], on_submit: Callback, submit: str
+    ) -> Form:
+        """Return the form of some fields of a state, filled in as far as `initial` says."""
+
+        def problems(answer: Json) -> Mapping[str, str]:
+            return problems_of(schema, answer)
+
+        field = _field(publish(schema))
+        form = cls(initial=initial, _asked=_Asked(field, problems, submit=submit))
+        form.on_submit(on_submit)
+        return form
+
+    def name_submit(self, text: str) -> None:
+        """Say on the button what it does now."""
+        self._actions.submit.description = text
+
     def _build(self, *, alone: bool) -> None:
         asked, interrupt = self._asked, self._asked.interrupt
         self._page: Keys | None = Keys() if alone else None

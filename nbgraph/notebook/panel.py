@@ -23,7 +23,7 @@ from nbgraph.notebook.parts import classed, column, row, text
 from nbgraph.notebook.questions import Questions
 from nbgraph.notebook.records import failure_card, record_card, result_card
 from nbgraph.notebook.routing import serve_while_busy
-from nbgraph.notebook.timeline import Timeline
+from nbgraph.notebook.timeline import PanelTimeline
 from nbgraph.notebook.tool_card import ToolCard
 from nbgraph.notebook.toolbar import Toolbar
 from nbgraph.session import Run, Session, begin, open_session
@@ -112,7 +112,7 @@ class Panel(ipywidgets.VBox):
         self._graph = GraphView(session.driver.shape)
         self._questions = Questions(session, self._graph, self._toolbar.say)
         self._main = column([], "nbgraph-main")
-        self._timeline = Timeline(session)
+        self._timeline = PanelTimeline(session, self._looked, self._attach, self._painter.lock)
         self._log = LogView()
         self._comparison = column([], "nbgraph-section", "nbgraph-compare")
         self._branches = branches(session)
@@ -129,6 +129,10 @@ class Panel(ipywidgets.VBox):
             parts.append(text(session.notice, "nbgraph-why"))
         self.children = (column(parts, "nbgraph-panel"),)
         self._drawn: Snapshot | None = None
+
+    def _looked(self) -> None:
+        with self._painter.lock:
+            self._show_graph(self._timeline.seen or self.session.snapshot)
 
     def _wanted(self, snapshot: Snapshot) -> None:
         if snapshot is not self._drawn:
@@ -166,8 +170,8 @@ class Panel(ipywidgets.VBox):
             return
         self._drawn = snapshot
         self._toolbar.show(snapshot, self.session.branch_id, self._branches)
-        self._show_graph(snapshot)
         self._timeline.show(snapshot)
+        self._show_graph(self._timeline.seen or snapshot)
         self._log.show(snapshot)
         self._show_main(snapshot)
         self._show_comparison()
