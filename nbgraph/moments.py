@@ -114,31 +114,32 @@ class _Wrote:
 
 
 def _all_written(events: Iterable[Event], after: int, upto: int) -> Iterator[tuple[str, _Wrote]]:
-    waiting: list[TaskFinished] = []
+    waiting: dict[str, TaskFinished | None] = {}
     for event in events:
         if event.sequence > upto:
             return
         if isinstance(event, TaskFinished):
-            waiting.append(event)
+            waiting[event.task_id] = event
         wrote = list(_written(event, waiting))
         if event.sequence > after:
             yield from wrote
 
 
-def _written(event: Event, waiting: list[TaskFinished]) -> Iterator[tuple[str, _Wrote]]:
+def _written(event: Event, waiting: dict[str, TaskFinished | None]) -> Iterator[tuple[str, _Wrote]]:
     """Yield what an event puts into the state; results count when their superstep ends."""
     match event:
-        case RunStarted(input=given, replaced=replaced):
-            waiting.clear()
+        case RunStarted(input=given, replaced=replaced, tasks=tasks):
             yield "the input", _Wrote(given, replaced)
         case StateEdited(update=update, replaced=replaced, by=by):
             yield f"{by or 'somebody'}, who edited", _Wrote(update, replaced)
-        case SuperstepFinished():
-            for task in waiting:
+            return
+        case SuperstepFinished(next=tasks):
+            for task in filter(None, waiting.values()):
                 yield task.node, _Wrote(task.update, task.replaced)
-            waiting.clear()
         case _:
-            pass
+            return
+    waiting.clear()
+    waiting.update((task.task_id, None) for task in tasks or ())  # updates apply in this order
 
 
 def _reducer(folding: Folding, name: str) -> str | None:

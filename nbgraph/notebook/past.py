@@ -17,6 +17,7 @@ from nbgraph.notebook.parts import button, classed, column, row, spacer, text
 from nbgraph.notebook.routing import serve_while_busy
 from nbgraph.notebook.state_form import StateForm
 from nbgraph.notebook.state_view import Tree, counted, difference_rows
+from nbgraph.notebook.value_view import own_view
 from nbgraph.prefix import seen
 from nbgraph.session import Session
 from nbgraph.snapshot import Snapshot
@@ -251,7 +252,7 @@ class Past(ipywidgets.VBox):
             return None
         with self._lock:
             self._end_fork()
-            state = self._session.driver.folding.to_json(self._snapshot(moment).state)
+            state = self._editable(moment)
             self._form = StateForm(
                 self._session, lambda update: self._start(moment, update), _fork_words, state=state
             )
@@ -264,6 +265,12 @@ class Past(ipywidgets.VBox):
             self._forking.children = (said, self._form, row([cancel]))
             serve_while_busy(self._forking)
         return self._form
+
+    def _editable(self, moment: Moment) -> dict[str, Any]:
+        """Return the state at a step as JSON, without what no form can write."""
+        values = self._snapshot(moment).state
+        written = self._session.driver.folding.to_json(values)
+        return {name: each for name, each in written.items() if own_view(values.get(name)) is None}
 
     def _cancel(self) -> None:
         with self._lock:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import ipywidgets
@@ -30,6 +30,12 @@ class _Fields:
     initial: Mapping[str, Any]
     merged: frozenset[str]
     left_out: tuple[str, ...]
+
+    def only(self, names: Container[str]) -> _Fields:
+        """Return some of the fields."""
+        properties = self.schema.get("properties", {})
+        kept = {name: own for name, own in properties.items() if name in names}
+        return replace(self, schema={**self.schema, "properties": kept})
 
     def changes(self, answer: Any) -> dict[str, Any]:
         """Return what an answer changes; what a reducer merges counts as soon as it is given."""
@@ -58,7 +64,8 @@ class StateForm(ipywidgets.VBox):
     filled : bool
         Whether the fields show their values; without them, the form is of an update alone.
     state : dict, optional
-        The values to show, as JSON; by default those the thread has.
+        The values to show, as JSON; by default those the thread has. Fields it has not are left
+        out.
     """
 
     def __init__(
@@ -72,6 +79,7 @@ class StateForm(ipywidgets.VBox):
     ) -> None:
         self._name = name
         self._fields = _fields(session, session.state if state is None else state, filled=filled)
+        self._fields = self._fields if state is None else self._fields.only(state)
         self._on_update = on_update
         schema, initial = self._fields.schema, self._fields.initial
         self.form = Form.for_update(schema, initial, self._submitted, name(0))
