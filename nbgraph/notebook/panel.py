@@ -17,6 +17,7 @@ from nbgraph.notebook.compare import branches, state_table
 from nbgraph.notebook.display import static_bundle, unattended
 from nbgraph.notebook.form import Form
 from nbgraph.notebook.graph_view import GraphView
+from nbgraph.notebook.left import Stay
 from nbgraph.notebook.log_view import LogView
 from nbgraph.notebook.painter import Painter, every
 from nbgraph.notebook.parts import classed, column, row, text
@@ -84,6 +85,7 @@ class Panel(ipywidgets.VBox):
         self._other: Session | None = None
         self._unwatch: Callable[[], object] = lambda: None
         self._painter = Painter(self._draw)
+        self._stay = Stay(super()._repr_mimebundle_, self._still, lambda: (self.session,))
         if not isinstance(app, Session):
             app = open_session(app, thread_id, branch_id, store, context)
         self._build(app)
@@ -298,7 +300,14 @@ class Panel(ipywidgets.VBox):
         """Close the widget; its session and what runs there go on."""
         self._closed = True
         self._unwatch()
+        self._stay.gone()
         super().close()
+
+    def _ipython_display_(self, **_: Any) -> None:
+        self._stay.show()
+
+    def _still(self) -> dict[str, str]:
+        return static_bundle(self.session)
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         if unattended():

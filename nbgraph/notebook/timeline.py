@@ -14,6 +14,7 @@ from nbgraph.notebook.display import static_bundle, unattended
 from nbgraph.notebook.gantt import Gantt, person_words
 from nbgraph.notebook.graph_view import GraphView
 from nbgraph.notebook.labels import set_text
+from nbgraph.notebook.left import Stay
 from nbgraph.notebook.painter import Painter
 from nbgraph.notebook.parts import classed, column, row, spacer, text
 from nbgraph.notebook.past import Past
@@ -46,6 +47,9 @@ class Timeline(ipywidgets.VBox):
         super().__init__()
         classed(self, "nbgraph")
         self._painter = Painter(self._draw)
+        self._stay = Stay(
+            super()._repr_mimebundle_, lambda: static_bundle(self.session), lambda: (self.session,)
+        )
         self._unwatch: Callable[[], object] = lambda: None
         self.branch: Session | None = None
         self._build(session)
@@ -169,7 +173,11 @@ class Timeline(ipywidgets.VBox):
     def close(self) -> None:
         """Close the widget; the session goes on."""
         self._unwatch()
+        self._stay.gone()
         super().close()
+
+    def _ipython_display_(self, **_: Any) -> None:
+        self._stay.show()
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         if unattended():
