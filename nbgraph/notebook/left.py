@@ -39,7 +39,7 @@ class Stay:
 
     def __init__(
         self,
-        live: Callable[[], Bundle],
+        live: Callable[[], Bundle | None],
         still: Callable[[], Bundle],
         sessions: Callable[[], Sequence[Session]],
     ) -> None:
@@ -59,7 +59,7 @@ class Stay:
         if not in_kernel() or unattended():
             raise NotImplementedError
         self._drawn = self._snapshots()
-        handle = display({**self._live(), **self._still()}, raw=True, display_id=True)
+        handle = display({**(self._live() or {}), **self._still()}, raw=True, display_id=True)
         self._fresh.append(handle)
         _watch(get_ipython(), self)
 
@@ -79,7 +79,8 @@ class Stay:
 
     def _leave(self, *, ended: bool) -> None:
         self._drawn = self._snapshots()
-        left = {**({} if ended else self._live()), **self._still()} if self._handles else {}
+        live = None if ended else self._live()
+        left = {**(live or {}), **self._still()} if self._handles else {}
         for handle in self._handles:
             handle.update(left, raw=True)
         if ended:

@@ -67,9 +67,9 @@ class Past(ipywidgets.VBox):
         self._seen: dict[tuple[str, int], Snapshot] = {}
         self._drawn: object = None
         self._form: StateForm | None = None
-        super().__init__([self._slide(), self._section()])
+        self._parts = (self._slide(), self._section())
+        super().__init__(() if closable else self._parts)
         classed(self, "nbgraph-past")
-        self.layout.display = "none" if closable else None
 
     def _slide(self) -> ipywidgets.Widget:
         self._slider = ipywidgets.IntSlider(min=0, max=1, readout=False, continuous_update=False)
@@ -137,7 +137,7 @@ class Past(ipywidgets.VBox):
             last = len(self.moments) - 1
             self._at = None if at is None or last < 0 else max(0, min(at, last))
             if self._closable:
-                self.layout.display = "none" if self._at is None else None
+                self.children = () if self._at is None else self._parts
             elif self._at == last:
                 self._at = None
             self._end_fork()
@@ -215,8 +215,8 @@ class Past(ipywidgets.VBox):
         folding = self._session.driver.folding
         name, before, after = self._compared(moment)
         wrote = {} if after is None else writers(self._events, after, moment.sequence, folding)
-        states = [folding.to_json(each.state) for each in (before, self._snapshot(moment))]
-        return name, before, *changes(*states, wrote)
+        first, second = (folding.to_json(each.state) for each in (before, self._snapshot(moment)))
+        return name, before, *changes(first, second, wrote)
 
     def _compared(self, moment: Moment) -> tuple[str, Snapshot, int | None]:
         """Return what stands on the other side, and its event if the chosen step follows it."""

@@ -94,8 +94,9 @@ class Tree(ipywidgets.VBox):
     """
 
     def __init__(self, value: Any, own: Mapping[str, Any] | None = None) -> None:
-        pairs = list(value.items() if isinstance(value, Mapping) else enumerate(value))
-        shown = [_node(str(name), each, (own or {}).get(name)) for name, each in pairs[:_MOST]]
+        named = value.items() if isinstance(value, Mapping) else enumerate(value)
+        pairs = [(str(name), each) for name, each in named]
+        shown = [_node(name, each, (own or {}).get(name)) for name, each in pairs[:_MOST]]
         if len(pairs) > _MOST:
             shown.append(text(f"{len(pairs) - _MOST:,} more", "nbgraph-2nd"))
         super().__init__(shown or [text("empty", "nbgraph-2nd")])
