@@ -11,6 +11,7 @@ import logging
 import threading
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
+from pathlib import Path
 from typing import Any, cast
 
 from pydantic import BaseModel
@@ -24,6 +25,7 @@ from nbgraph.core.events import (
     LiveEvent,
     RunFailed,
 )
+from nbgraph.core.exports import written
 from nbgraph.core.graph import GraphResult, result_of
 from nbgraph.core.loop import on_loop_thread, run_sync, submit
 from nbgraph.core.requests import (
@@ -280,6 +282,20 @@ class Session:
         `.to_frame()` gives a pandas data frame.
         """
         return decisions_of(self.history())
+
+    def export(self, path: str | Path) -> Path:
+        """Write the thread as a notebook, and return where: a section a step, and its replay.
+
+        A section has the step's picture, what it changed, questions and answers, and a code cell
+        that goes there again. Secrets of answers are covered.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file, `thread.ipynb`; one that is there is replaced.
+        """
+        written(self, Path(path))
+        return Path(path)
 
     def watch(self, callback: Callable[[Snapshot], None]) -> Callable[[], None]:
         """Call `callback` with the snapshot now and after every event; return how to stop that.
