@@ -52,7 +52,8 @@ def _draw(shell: Any, given: Sequence[str]) -> Any:
 
 
 def _panel(shell: Any, given: Sequence[str]) -> Any:
-    return Panel(_named(shell, given[0]), *given[1:2])
+    thread_id = given[1] if len(given) > 1 else None
+    return Panel(_named(shell, given[0]), thread_id)
 
 
 def _threads(shell: Any, given: Sequence[str]) -> None:
