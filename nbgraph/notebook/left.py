@@ -1,9 +1,10 @@
 """What stays of a widget when a person goes on: a page without a kernel has no widgets.
 
 A cell's output says which widget it shows. Where that widget is gone, a front end shows an error in
-its place, whatever else the output holds. So the output of a thread that has ended is put in the
-widget's place as soon as another cell runs; evaluated again, the widget is back. While a thread
-goes on or waits, the widget stays, and what stands beside it for other readers is kept up to date.
+its place, whatever else the output holds. So when a thread has ended in the widget and another cell
+runs, what reads without a kernel is put in the widget's place; evaluated again, the widget is back.
+While a thread goes on or waits, and where it had ended before it was shown, the widget stays: a
+person looks at it. What stands beside it for other readers is kept up to date.
 """
 
 from __future__ import annotations
@@ -47,6 +48,11 @@ class Stay:
         self._fresh: list[Any] = []  # shown by the cell that runs
         self._handles: list[Any] = []
         self._drawn: Sequence[Snapshot] = ()
+        self._first: Sequence[Snapshot] | None = None
+
+    def begin(self) -> None:
+        """Take note of how the threads stood before the widget did anything."""
+        self._first = self._snapshots()
 
     def show(self) -> None:
         """Show the widget in the cell that runs.
@@ -58,16 +64,16 @@ class Stay:
         """
         if not in_kernel() or unattended():
             raise NotImplementedError
-        self._drawn = self._snapshots()
+        self._drawn, self._first = self._first or self._snapshots(), None
         handle = display({**(self._live() or {}), **self._still()}, raw=True, display_id=True)
         self._fresh.append(handle)
         _watch(get_ipython(), self)
 
     def ran(self) -> None:
         """Take note that a cell has run: the one that showed the widget, or a later one."""
-        ended = all(_has_ended(each) for each in self._snapshots())
-        if self._handles and (ended or self._snapshots() != self._drawn):
-            self._leave(ended=ended)
+        snapshots = self._snapshots()
+        if self._handles and snapshots != self._drawn:
+            self._leave(ended=all(map(_has_ended, snapshots)))
         self._handles += self._fresh
         self._fresh = []
 

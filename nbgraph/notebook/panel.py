@@ -90,6 +90,7 @@ class Panel(ipywidgets.VBox):
             app = open_session(app, thread_id, branch_id, store, context)
         self._build(app)
         every(_TICK, self._tick)
+        self._stay.begin()
         if input is not None:
             begin(self.session, input)
         if unattended() and self.session.status != "new":

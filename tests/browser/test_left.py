@@ -84,6 +84,24 @@ def test_evaluated_again_the_panel_is_back(open_notebook: Open):
     expect(status(panel_of(notebook, 3))).to_contain_text("Waiting for you")
 
 
+def test_a_panel_on_a_thread_that_had_ended_stays_and_closed_it_leaves_the_picture(
+    open_notebook: Open, server: Server
+):
+    run = 'desk.invoke({"amount": 5}, thread_id="was")\n'
+    run += 'desk.invoke(Resume({"approve": True, "reason": "broken"}), thread_id="was")'
+    source = f"{DESK}\nfrom nbgraph import Resume\n{run}"
+    notebook = open_notebook([source, 'panel = Panel(desk, "was")\npanel', "1", "panel.close()"])
+    notebook.run(0)
+    notebook.run(1)
+    notebook.run(2)
+    notebook.wait_idle()
+    expect(status(panel_of(notebook, 1))).to_contain_text("Finished")
+    notebook.run(3)
+    expect(notebook.cell(1).locator("img")).to_be_visible()
+    (output,) = saved(notebook, server).cells[1].outputs
+    assert sorted(output.data) == ["text/html", "text/plain"]
+
+
 def test_a_thread_that_waits_keeps_its_panel_and_tells_other_readers_where_it_stands(
     open_notebook: Open, server: Server
 ):
