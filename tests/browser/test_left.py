@@ -88,7 +88,7 @@ def test_a_panel_on_a_thread_that_had_ended_stays_and_closed_it_leaves_the_pictu
     open_notebook: Open, server: Server
 ):
     run = 'desk.invoke({"amount": 5}, thread_id="was")\n'
-    run += 'desk.invoke(Resume({"approve": True, "reason": "broken"}), thread_id="was")'
+    run += 'desk.invoke(resume=Resume({"approve": True, "reason": "broken"}), thread_id="was")'
     source = f"{DESK}\nfrom nbgraph import Resume\n{run}"
     notebook = open_notebook([source, 'panel = Panel(desk, "was")\npanel', "1", "panel.close()"])
     notebook.run(0)
