@@ -14,6 +14,7 @@ from nbgraph.core.context import NodeContext
 from nbgraph.core.effects import Effect
 from nbgraph.core.events import Interrupt
 from nbgraph.core.executor import Executor, InlineExecutor, ThreadExecutor
+from nbgraph.core.exports import set_writer
 from nbgraph.core.flow import branch, join, when
 from nbgraph.core.graph import Graph, GraphResult
 from nbgraph.core.interrupts import GraphInterrupt, interrupt
@@ -29,6 +30,8 @@ from nbgraph.core.subgraph import subgraph
 from nbgraph.stores.memory import InMemoryStateStore
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from nbgraph.agents.calling import call_tool
     from nbgraph.agents.contexts import ModelMiddlewareContext
     from nbgraph.agents.langchain_chat import from_langchain
@@ -48,6 +51,7 @@ if TYPE_CHECKING:
     from nbgraph.notebook.form import Form
     from nbgraph.notebook.panel import Panel
     from nbgraph.notebook.play import play
+    from nbgraph.notebook.timeline import Timeline
     from nbgraph.notebook.tool_card import ToolCard
     from nbgraph.session import Session, open_session
     from nbgraph.stores.postgres import PostgresStateStore
@@ -89,6 +93,7 @@ __all__ = [
     "Session",
     "StreamEvent",
     "ThreadExecutor",
+    "Timeline",
     "Tool",
     "ToolCard",
     "ToolContext",
@@ -129,6 +134,7 @@ _LAZY = {
     "SQLiteStateStore": "nbgraph.stores.sqlite",
     "ScriptedChat": "nbgraph.agents.scripted",
     "Session": "nbgraph.session",
+    "Timeline": "nbgraph.notebook.timeline",
     "Tool": "nbgraph.agents.tools",
     "ToolCard": "nbgraph.notebook.tool_card",
     "ToolContext": "nbgraph.agents.tool_context",
@@ -159,6 +165,13 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
+def load_ipython_extension(shell: Any) -> None:
+    """Make the line magic `%nbgraph` known: `%load_ext nbgraph`."""
+    from nbgraph.notebook.magics import register
+
+    register(shell)
+
+
 def _graph_bundle(graph: Graph, **options: Any) -> dict[str, Any]:
     """Return what a graph shows in a cell; the runtime itself knows no drawing."""
     from nbgraph.drawing.drawing import Drawing
@@ -174,5 +187,13 @@ def _mermaid(shape: Shape) -> str:
     return mermaid(shape)
 
 
+def _write_notebook(session: Session, path: Path) -> None:
+    """Write a session as a notebook; the session itself knows no notebooks."""
+    from nbgraph.notebook.export import write_notebook
+
+    write_notebook(session, path)
+
+
+set_writer(_write_notebook)
 Graph.show_in_cell = staticmethod(_graph_bundle)
 GraphData.draw_as_mermaid = staticmethod(_mermaid)

@@ -10,23 +10,22 @@ import logging
 import threading
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
+from pathlib import Path
 from typing import Any, cast
 
 from pydantic import BaseModel
 
 from nbgraph.agents.records import Decisions, decisions_of
-from nbgraph.core.driver import BreaksWhen, Capability, Driver, TellsInside
+from nbgraph.core.driver import BreaksWhen, Capability, Driver
 from nbgraph.core.events import (
     Event,
     Forked,
     Interrupt,
     LiveEvent,
     RunFailed,
-    RunStarted,
-    SuperstepFinished,
 )
+from nbgraph.core.exports import written
 from nbgraph.core.graph import GraphResult, result_of
-from nbgraph.core.inside import telling
 from nbgraph.core.loop import on_loop_thread, run_sync, submit
 from nbgraph.core.requests import (
     Continue,
@@ -49,6 +48,7 @@ from nbgraph.errors import (
 )
 from nbgraph.handles import Run, Script
 from nbgraph.listening import Held, heard
+from nbgraph.prefix import blank, seen, with_inside
 from nbgraph.snapshot import Mark, Snapshot, shown
 
 __all__ = ["Run", "Session", "begin", "open_session"]
@@ -71,7 +71,7 @@ class Session:
     def __init__(self, driver: Driver, *, notice: str | None = None) -> None:
         self.driver = driver
         self.notice = notice
-        self._snapshot = Snapshot(marks={node.path: "idle" for node in driver.shape.nodes})
+        self._snapshot = blank(driver.shape)
         self._watchers: list[Callable[[Snapshot], None]] = []
         self._run: Run | None = None
         self._held: Held | None = None
@@ -282,6 +282,16 @@ class Session:
         """
         self._held = held
 
+    def at(self, sequence: int) -> Snapshot:
+        """Return what there was to see after event `sequence`, `0` before the first: a fold.
+
+        Raises
+        ------
+        StateUpdateError
+            If it is no event of the branch.
+        """
+        return run_sync(seen(self.driver, sequence))
+
     def decisions(self) -> Decisions:
         """Return what was decided about tool calls on this branch, in the order of asking.
 
@@ -289,6 +299,20 @@ class Session:
         `.to_frame()` gives a pandas data frame.
         """
         return decisions_of(self.history())
+
+    def export(self, path: str | Path) -> Path:
+        """Write the thread as a notebook, and return where: a section a step, and its replay.
+
+        A section has the step's picture, what it changed, questions and answers, and a code cell
+        that goes there again. Secrets of answers are covered.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file, `thread.ipynb`; one that is there is replaced.
+        """
+        written(self, Path(path))
+        return Path(path)
 
     def watch(self, callback: Callable[[Snapshot], None]) -> Callable[[], None]:
         """Call `callback` with the snapshot now and after every event; return how to stop that.
@@ -397,15 +421,9 @@ class Session:
             self._show(event)
 
     async def _follow(self) -> None:
-        driver = self.driver
-        events = await driver.events(after=self._snapshot.position.sequence)
-        inside = driver.inside if isinstance(driver, TellsInside) else None
-        told = {id(event) for event in telling(events)} if inside else ()
-        for event in events:
-            inner = await inside(event) if inside and id(event) in told else ()
-            plans = isinstance(event, RunStarted | SuperstepFinished)
-            for each in (event, *inner) if plans else (*inner, event):
-                self._fold(each)
+        events = await self.driver.events(after=self._snapshot.position.sequence)
+        for event in await with_inside(self.driver, events):
+            self._fold(event)
         self._notify()
 
     def _fold(self, event: Event | LiveEvent) -> None:

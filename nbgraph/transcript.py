@@ -7,11 +7,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from nbgraph.core.events import Interrupt
+from nbgraph.core.position import Answered
 from nbgraph.drawing import reveal
+from nbgraph.forms import MASK, inputs_of, read, replaced, secret_places
 from nbgraph.session import Session
 from nbgraph.snapshot import Mark, Snapshot, Superstep, TaskBar
 
-__all__ = ["transcript"]
+__all__ = ["transcript", "without_secrets"]
 
 _WORDS: Mapping[Mark, str] = {
     "idle": "not yet",
@@ -54,10 +56,20 @@ def _asked_lines(snapshot: Snapshot, step: Superstep, bar: TaskBar) -> Iterator[
     for record in snapshot.records:
         if record.interrupt.task_id == bar.task_id and record.step == step.number:
             yield f"       asked {record.interrupt.key}: {_question(record.interrupt)}"
-            yield f"       answered {_brief(record.answer)}"
+            yield f"       answered {_brief(without_secrets(record))}"
     for question in snapshot.pending.values():
         if question.task_id == bar.task_id and step is snapshot.supersteps[-1]:
             yield f"       asks {question.key}: {_question(question)}"
+
+
+def without_secrets(record: Answered) -> Any:
+    """Return an answer with what its schema calls a secret covered."""
+    schema = record.interrupt.response_schema
+    if schema is None:
+        return record.answer
+    field = read(schema)
+    places = secret_places(field, inputs_of(field, record.answer))
+    return replaced(record.answer, dict.fromkeys(places, lambda _: MASK))
 
 
 def _question(interrupt: Interrupt) -> str:

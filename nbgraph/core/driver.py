@@ -78,15 +78,6 @@ class Shape:
 
 
 @runtime_checkable
-class HasReducers(Protocol):
-    """A folding that can tell how a field's updates are merged."""
-
-    def reducer(self, name: str) -> str | None:
-        """Return what merges a field's updates; None where an update replaces the value."""
-        ...
-
-
-@runtime_checkable
 class HasSource(Protocol):
     """A driver that can show the code of its nodes."""
 
@@ -118,6 +109,15 @@ class Folding(Protocol):
 
     def view(self, state: Mapping[str, Any]) -> Any:
         """Return the state as its users have it: an instance of its type, or a dict."""
+        ...
+
+
+@runtime_checkable
+class HasReducers(Protocol):
+    """A folding that can tell how a field's updates are merged."""
+
+    def reducer(self, name: str) -> str | None:
+        """Return what merges a field's updates; None where an update replaces the value."""
         ...
 
 

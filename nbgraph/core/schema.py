@@ -195,14 +195,14 @@ class StateSchema:
             raise StateUpdateError(f"{where} names the field {name!r}; the state has {known}")
         return self.fields[name]
 
-    def merges(self, name: str) -> bool:
-        """Return whether the field has a reducer that merges several writes."""
-        return not self.is_open and self.fields[name].reducer is not None
-
     def reducer(self, name: str) -> str | None:
         """Return what merges a field's updates; None where an update replaces the value."""
         found = None if self.is_open or name not in self.fields else self.fields[name].reducer
         return None if found is None else getattr(found, "__name__", "its reducer")
+
+    def merges(self, name: str) -> bool:
+        """Return whether the field has a reducer that merges several writes."""
+        return not self.is_open and self.fields[name].reducer is not None
 
     def apply(
         self, state: Mapping[str, Any], update: Mapping[str, Any], replaced: Sequence[str]

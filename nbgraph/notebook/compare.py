@@ -12,6 +12,7 @@ from nbgraph.core.compare import Difference, compare_states
 from nbgraph.core.loop import run_sync
 from nbgraph.notebook.display import static_bundle, unattended
 from nbgraph.notebook.graph_view import GraphView
+from nbgraph.notebook.left import Stay
 from nbgraph.notebook.painter import Painter
 from nbgraph.notebook.parts import classed, column, mark, row, text
 from nbgraph.notebook.records import record_card
@@ -44,6 +45,9 @@ class Compare(ipywidgets.VBox):
         self._sides = (_Side(session_a), _Side(session_b))
         self._states = column([], "nbgraph-section")
         self._painter = Painter(self._draw)
+        self._stay = Stay(
+            super()._repr_mimebundle_, self._still, lambda: [side.session for side in self._sides]
+        )
         self._stops = [side.session.watch(self._wanted) for side in self._sides]
         both = row(self._sides, "nbgraph-body")
         self.children = (column([both, self._states], "nbgraph-panel"),)
@@ -62,11 +66,16 @@ class Compare(ipywidgets.VBox):
         """Close the widget; the sessions go on."""
         for stop in self._stops:
             stop()
+        self._stay.gone()
         super().close()
 
+    def _ipython_display_(self, **_: Any) -> None:
+        self._stay.show()
+
     def _repr_mimebundle_(self, **options: Any) -> Any:
-        if not unattended():
-            return super()._repr_mimebundle_(**options)
+        return self._still() if unattended() else super()._repr_mimebundle_(**options)
+
+    def _still(self) -> dict[str, str]:
         bundles = [static_bundle(side.session) for side in self._sides]
         differing = str(self.comparison)
         return {

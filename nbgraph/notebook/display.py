@@ -24,6 +24,12 @@ from nbgraph.transcript import transcript
 __all__ = ["draw", "in_kernel", "show_static", "static_bundle", "unattended"]
 
 
+_PICTURE_LIMIT = 33_000
+"""How many characters a kept picture has at most; in base64 they are a third more."""
+_TEXT_LIMIT = 5_000
+"""How many characters a kept transcript has at most; it is kept twice, once escaped."""
+
+
 def draw(app: Any) -> Drawing:
     """Return the drawing of a graph: `.svg`, `.dot`, `.mermaid`, `.save(path)`; shown in a cell.
 
@@ -61,8 +67,9 @@ def static_bundle(session: Session) -> dict[str, str]:
 
     The picture is one `<img>` with the drawing inside, which an untrusted notebook shows too. The
     text beside it has no times, and unattended the picture has none either: both can be compared.
+    All of it is at most 60 kB: of a long text the middle is left out, and a large picture is.
     """
-    text = transcript(session)
+    text = _short(transcript(session))
     try:
         shown = _image(session)
     except DrawingError as error:
@@ -78,9 +85,20 @@ def _image(session: Session) -> str:
     snapshot = session.snapshot
     lines = words.lines(replace(snapshot, progress={}) if unattended() else snapshot)
     svg = picture(session.driver.shape, snapshot.marks, lines, taken=snapshot.taken)
+    if len(svg) > _PICTURE_LIMIT:
+        return "<p>The picture is too large to be kept here.</p>"
     data = base64.b64encode(svg.encode()).decode()
     alt = html.escape(f"{session.driver.shape.name}: {snapshot.status}", quote=True)
     return f'<img alt="{alt}" src="data:image/svg+xml;base64,{data}">'
+
+
+def _short(text: str) -> str:
+    """Return a text with its middle left out, if it is long."""
+    if len(text) <= _TEXT_LIMIT:
+        return text
+    head, tail = text[: _TEXT_LIMIT // 2], text[-_TEXT_LIMIT // 2 :]
+    head, tail = head[: head.rfind("\n") + 1] or head, tail[tail.find("\n") + 1 :]
+    return f"{head}… {len(text) - len(head) - len(tail):,} characters left out\n{tail}"
 
 
 def show_static(session: Session) -> None:

@@ -24,6 +24,7 @@ from nbgraph.notebook.form import Form
 from nbgraph.notebook.graph_view import GraphView
 from nbgraph.notebook.inspector import Inspector
 from nbgraph.notebook.labels import set_text
+from nbgraph.notebook.left import Stay
 from nbgraph.notebook.log_view import LogView
 from nbgraph.notebook.painter import Painter, every
 from nbgraph.notebook.parts import classed, column, row, text
@@ -31,7 +32,7 @@ from nbgraph.notebook.questions import Questions
 from nbgraph.notebook.records import record_card, result_card
 from nbgraph.notebook.routing import serve_while_busy
 from nbgraph.notebook.state_form import StateForm, few, start_schema
-from nbgraph.notebook.timeline import Timeline
+from nbgraph.notebook.timeline import PanelTimeline
 from nbgraph.notebook.tool_card import ToolCard
 from nbgraph.notebook.toolbar import Toolbar
 from nbgraph.session import Run, Session, begin, open_session
@@ -100,10 +101,12 @@ class Panel(ipywidgets.VBox):
         self._marking = Painter(self._show_graph, lock=lock)
         self._telling = Painter(self._tell, lambda: _TELLING, lock=lock)
         self._painter = Painter(self._draw, self._rest, lock=lock)
+        self._stay = Stay(super()._repr_mimebundle_, self._still, lambda: (self.session,))
         if not isinstance(app, Session):
             app = open_session(app, thread_id, branch_id, store, context)
         self._build(app)
         every(_TICK, self._tick)
+        self._stay.begin()
         if input is not None:
             begin(self.session, input)
         if unattended() and self.session.status != "new":
@@ -135,7 +138,7 @@ class Panel(ipywidgets.VBox):
         self._doing = Doing()
         self._nothing = text("", "nbgraph-2nd")
         self._main = column([], "nbgraph-main")
-        self._timeline = Timeline(session)
+        self._timeline = PanelTimeline(session, self._looked, self._attach, self._painter.lock)
         self._log = LogView()
         self._comparison = Differences()
         self._branches = branches(session)
@@ -162,6 +165,10 @@ class Panel(ipywidgets.VBox):
 
     def _focus_on(self, css_class: str) -> None:
         self._graph.focus_on(css_class)
+
+    def _looked(self) -> None:
+        with self._painter.lock:
+            self._show_graph()
 
     def _wanted(self, snapshot: Snapshot) -> None:
         """Have a snapshot drawn: marks and lines soon, the rest when there is time for it."""
@@ -223,7 +230,7 @@ class Panel(ipywidgets.VBox):
         self._doing.show(snapshot)
 
     def _show_graph(self) -> None:
-        snapshot, now = self.session.snapshot, time.time()
+        snapshot, now = self._timeline.seen or self.session.snapshot, time.time()
         self._graph.show(
             snapshot.marks,
             words.lines(snapshot, now),
@@ -377,7 +384,14 @@ class Panel(ipywidgets.VBox):
         """Close the widget; its session and what runs there go on."""
         self._closed = True
         self._unwatch()
+        self._stay.gone()
         super().close()
+
+    def _ipython_display_(self, **_: Any) -> None:
+        self._stay.show()
+
+    def _still(self) -> dict[str, str]:
+        return static_bundle(self.session)
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         if unattended():

@@ -146,7 +146,7 @@ def play(
     if not in_kernel() or unattended():
         return _unwatched(session, input, answers or {})
     panel = Panel(session)
-    shown = display(panel, display_id=True)
+    shown = display(panel._repr_mimebundle_(), raw=True, display_id=True)  # pyright: ignore[reportPrivateUsage]
     begin(session, input)
     return Play(session, panel, shown)
 

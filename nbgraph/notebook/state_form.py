@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import ipywidgets
@@ -30,6 +30,12 @@ class _Fields:
     initial: Mapping[str, Any]
     merged: frozenset[str]
     left_out: tuple[str, ...]
+
+    def only(self, names: Container[str]) -> _Fields:
+        """Return some of the fields."""
+        properties = self.schema.get("properties", {})
+        kept = {name: own for name, own in properties.items() if name in names}
+        return replace(self, schema={**self.schema, "properties": kept})
 
     def changes(self, answer: Any) -> dict[str, Any]:
         """Return what an answer changes; what a reducer merges counts as soon as it is given."""
@@ -57,6 +63,9 @@ class StateForm(ipywidgets.VBox):
         Takes how many fields are changed, and returns what the button says.
     filled : bool
         Whether the fields show their values; without them, the form is of an update alone.
+    state : dict, optional
+        The values to show, as JSON; by default those the thread has. Fields it has not are left
+        out.
     """
 
     def __init__(
@@ -66,9 +75,11 @@ class StateForm(ipywidgets.VBox):
         name: Callable[[int], str],
         *,
         filled: bool = True,
+        state: Mapping[str, Any] | None = None,
     ) -> None:
         self._name = name
-        self._fields = _fields(session, filled=filled)
+        self._fields = _fields(session, session.state if state is None else state, filled=filled)
+        self._fields = self._fields if state is None else self._fields.only(state)
         self._on_update = on_update
         schema, initial = self._fields.schema, self._fields.initial
         self.form = Form.for_update(schema, initial, self._submitted, name(0))
@@ -135,9 +146,8 @@ def start_schema(schema: Mapping[str, Any]) -> tuple[Mapping[str, Any], int]:
     return {**schema, "properties": {**first, **properties}}, len(first)
 
 
-def _fields(session: Session, *, filled: bool) -> _Fields:
+def _fields(session: Session, state: Mapping[str, Any], *, filled: bool) -> _Fields:
     schema = session.driver.shape.input_schema
-    state = session.state
     properties: dict[str, Any] = {}
     initial: dict[str, Any] = {}
     merged: set[str] = set()

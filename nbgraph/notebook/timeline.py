@@ -1,88 +1,255 @@
-"""The timeline strip: one box for each superstep, newest first in the box, so that it shows."""
+"""The timeline of a thread: when what ran, any step to look at, and who changed what."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable
 from typing import Any
 
 import ipywidgets
 
 from nbgraph import words
-from nbgraph.notebook.labels import visible
-from nbgraph.notebook.parts import classed, row, set_classes, text
+from nbgraph.moments import Change, Moment
+from nbgraph.notebook.display import static_bundle, unattended
+from nbgraph.notebook.gantt import Gantt, person_words
+from nbgraph.notebook.graph_view import GraphView
+from nbgraph.notebook.labels import set_text
+from nbgraph.notebook.left import Stay
+from nbgraph.notebook.painter import Painter
+from nbgraph.notebook.parts import classed, column, row, spacer, text
+from nbgraph.notebook.past import Past
+from nbgraph.notebook.routing import serve_while_busy
+from nbgraph.notebook.strip import Strip
 from nbgraph.session import Session
-from nbgraph.snapshot import Mark, Snapshot, Superstep, TaskBar
+from nbgraph.snapshot import Snapshot
+from nbgraph.timetable import TaskRow, timetable
 
-__all__ = ["Timeline"]
-
-_SIGNS: Mapping[Mark, str] = {
-    "idle": "○",
-    "running": "▷",
-    "done": "✓",
-    "waiting": "◆",
-    "failed": "✕",
-    "skipped": "⊘",
-}
-_SHOWN = 40
-"""How many supersteps the strip shows; the oldest are counted instead."""
-_SHOWN_RUNNING = 8
-"""While it runs all boxes change all the time, and each is a message."""
+__all__ = ["PanelTimeline", "Timeline"]
 
 
 class Timeline(ipywidgets.VBox):
-    """What ran in each superstep of a session's thread.
+    """Shows when what ran in a thread, and any of its steps: drawing, state and difference.
 
     Parameters
     ----------
     session : Session
-        Whose supersteps are shown at first; `show` brings it up to date.
+        Whose branch is shown; the timeline follows it while it runs.
+
+    Examples
+    --------
+    >>> timeline = Timeline(session)
+    >>> timeline.step = 2
+    >>> timeline.state["amount"]
+    120.0
     """
 
     def __init__(self, session: Session) -> None:
-        self._title = text("", "nbgraph-2nd", "nbgraph-small")
-        self._strip = row([], "nbgraph-strip")
-        self._boxes: list[Any] = []  # the newest first; used again for other supersteps
-        head = row(
-            [classed(ipywidgets.Label("Timeline"), "nbgraph-h3"), self._title], "nbgraph-row"
+        super().__init__()
+        classed(self, "nbgraph")
+        self._painter = Painter(self._draw)
+        self._stay = Stay(
+            super()._repr_mimebundle_, lambda: static_bundle(self.session), lambda: (self.session,)
         )
-        super().__init__([head, self._strip])
+        self._unwatch: Callable[[], object] = lambda: None
+        self.branch: Session | None = None
+        self._build(session)
+
+    def _build(self, session: Session) -> None:
+        self._unwatch()
+        with self._painter.lock:
+            self.session = session
+            self._drawn: Snapshot | None = None
+            self._graph = GraphView(session.driver.shape)
+            self._gantt = Gantt(self._choose_step)
+            lock = self._painter.lock
+            self._past = Past(session, self._moved, self._forked, lock=lock)
+            self._scale: Any = ipywidgets.ToggleButtons(options=("Compact", "Full"))
+            classed(self._scale, "nbgraph-choice")
+            self._scale.observe(lambda _: self._moved(), names="index")
+            self._people = text("", "nbgraph-2nd", "nbgraph-small", "nbgraph-people")
+            chips = [_chip("thread", session.thread_id), _chip("branch", session.branch_id)]
+            title = classed(ipywidgets.Label("Timeline"), "nbgraph-h3")
+            head = row([title, *chips, spacer(), self._scale], "nbgraph-toolbar")
+            side = column([self._graph], "nbgraph-side")
+            main = column([self._gantt, self._people], "nbgraph-main")
+            body = row([side, main], "nbgraph-body")
+            self.children = (column([head, body, self._past], "nbgraph-panel", "nbgraph-timeline"),)
+            self._painter.now()
+        self._unwatch = session.watch(self._wanted)
+
+    def _wanted(self, snapshot: Snapshot) -> None:
+        if snapshot is not self._drawn:
+            self._painter.want()
+
+    # --- what it shows ------------------------------------------------------------------------
+
+    def _draw(self) -> None:
+        snapshot = self.session.snapshot
+        if snapshot is self._drawn:
+            return
+        self._drawn = snapshot
+        self._past.show()
+        seen = self._past.seen or snapshot
+        lines = {
+            path: words.line(each, seen.progress.get(path)) for path, each in seen.marks.items()
+        }
+        self._graph.show(seen.marks, lines, seen.taken, heading=words.heading(seen))
+        rows = timetable(self.session.history(), snapshot).rows
+        chosen = self._selected
+        self._gantt.show(rows, chosen, compact=self._scale.index == 0)
+        set_text(self._people, _people(rows, chosen))
+        self._people.layout.display = None if self._people.value else "none"
+        serve_while_busy(self)
+
+    @property
+    def _selected(self) -> int | None:
+        moment = self._past.moment
+        if moment is None:
+            return None
+        return moment.number + 1 if moment.now else moment.number
+
+    def _moved(self) -> None:
+        self._drawn = None
+        self._painter.now()
+
+    def _choose_step(self, number: int) -> None:
+        self._past.choose(_place(self._past.moments, number))
+
+    def _forked(self, branch: Session) -> None:
+        self.branch = branch
+        self._build(branch)
+
+    # --- what a person does -------------------------------------------------------------------
+
+    @property
+    def step(self) -> int:
+        """Which step is looked at: a place in `steps`; the newest until one is chosen."""
+        moment = self._past.moment
+        return 0 if moment is None else self._past.moments.index(moment)
+
+    @step.setter
+    def step(self, at: int) -> None:
+        self._past.choose(at + len(self._past.moments) if at < 0 else at)
+
+    @property
+    def steps(self) -> tuple[Moment, ...]:
+        """The steps there are: the start, after each superstep, and now if one is unfinished."""
+        self._painter.now()
+        return self._past.moments
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """What there was to see at the chosen step."""
+        return self._past.seen or self.session.snapshot
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """The state at the chosen step, as JSON."""
+        return self.session.driver.folding.to_json(self.snapshot.state)
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """What the chosen step changed, by path, with who wrote it and the reducer."""
+        self._painter.now()
+        moment = self._past.moment
+        return () if moment is None else self._past.difference(moment)[2]
+
+    def fork(self) -> Any:
+        """Show the form of a fork from the chosen step, as the button does, and return it."""
+        return self._past.open_fork()
+
+    def to_frame(self) -> Any:
+        """Return a row for each task, as a pandas data frame.
+
+        The columns are `step task node status began ended work waited tries asked by`.
+
+        Raises
+        ------
+        IntegrationNotInstalledError
+            If pandas is not installed.
+        """
+        return timetable(self.session.history(), self.session.snapshot).to_frame()
+
+    def close(self) -> None:
+        """Close the widget; the session goes on."""
+        self._unwatch()
+        self._stay.gone()
+        super().close()
+
+    def _ipython_display_(self, **_: Any) -> None:
+        self._stay.show()
+
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        if unattended():
+            return static_bundle(self.session)
+        return super()._repr_mimebundle_(**options)
+
+
+class PanelTimeline(ipywidgets.VBox):
+    """The timeline of a panel: the strip, and below it the step that is looked at.
+
+    Parameters
+    ----------
+    session : Session
+        Whose branch.
+    moved : function
+        Called when another step is chosen: the drawing follows `seen`.
+    forked : function
+        Takes the session of a branch that a person started here.
+    lock : RLock
+        The panel's.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        moved: Callable[[], object],
+        forked: Callable[[Session], object],
+        lock: threading.RLock,
+    ) -> None:
+        self._session, self._looked = session, moved
+        self.past = Past(session, self._moved, forked, lock=lock, closable=True)
+        self._strip = Strip(self._pressed)
+        super().__init__([self._strip, self.past])
         classed(self, "nbgraph-section", "nbgraph-timeline")
         self.show(session.snapshot)
 
+    @property
+    def seen(self) -> Snapshot | None:
+        """What there was to see at the step that is looked at; None while none is."""
+        return self.past.seen
+
     def show(self, snapshot: Snapshot) -> None:
-        """Draw a snapshot's supersteps; boxes that are the same stay as they are."""
-        shown = _SHOWN_RUNNING if snapshot.running else _SHOWN
-        steps = snapshot.supersteps[-shown:]
-        hidden = len(snapshot.supersteps) - len(steps)
-        count = len(snapshot.supersteps)
-        earlier = f", {hidden} earlier not shown" if hidden else ""
-        self._title.value = f"{count} superstep{'' if count == 1 else 's'}{earlier}"
-        current = snapshot.position.tasks and not snapshot.position.merged
-        while len(self._boxes) < len(steps):
-            self._boxes.append(classed(ipywidgets.Button(), "step"))
-        boxes = tuple(self._boxes[: len(steps)])
-        for box, step in zip(boxes, reversed(steps), strict=True):
-            self._fill(box, step, now=bool(current) and step is steps[-1])
-        if self._strip.children != boxes:
-            self._strip.children = boxes
+        """Draw a snapshot's supersteps, and the step that is looked at."""
+        moment = self.past.moment if self.past.at is not None else None
+        number = None if moment is None else moment.number + moment.now
+        self._strip.show(snapshot, number)
+        if self.past.at is not None:
+            self.past.show()
 
-    def _fill(self, box: Any, step: Superstep, *, now: bool) -> None:
-        tasks = "  ".join(_task(bar) for bar in step.tasks)
-        description = visible(f"{step.number}{', now' if now else ''}\n{tasks}")
-        if box.description != description:
-            box.description = description
-        worst = _worst(step)
-        set_classes(box, {"now": now, "done": not now and worst == "done"})
+    def _pressed(self, number: int) -> None:
+        self.past.show()
+        self.past.choose(_place(self.past.moments, number))
+
+    def _moved(self) -> None:
+        self.show(self._session.snapshot)
+        self._looked()
 
 
-def _task(bar: TaskBar) -> str:
-    took = f" {words.duration(bar.seconds)}" if bar.seconds is not None else ""
-    return f"{_SIGNS[bar.mark]} {bar.task_id}{took}"
+def _place(steps: tuple[Moment, ...], number: int) -> int:
+    """Return the place of the step that shows a superstep: after it, or now if it goes on."""
+    found = (at for at, each in enumerate(steps) if each.number + each.now >= number)
+    return next(found, len(steps) - 1)
 
 
-def _worst(step: Superstep) -> Mark:
-    marks = {bar.mark for bar in step.tasks}
-    for mark in ("failed", "waiting", "running", "idle"):
-        if mark in marks:
-            return mark
-    return "done"
+def _chip(name: str, value: str) -> ipywidgets.Widget:
+    return row([text(name, "nbgraph-2nd"), text(value, "nbgraph-mono")], "nbgraph-chip")
+
+
+def _people(rows: tuple[TaskRow, ...], step: int | None) -> str:
+    """Return what happened with people in a superstep: `confirm: asked 12:02:09, answered by …`."""
+    return "   ".join(
+        f"{row.task_id}: {', '.join(map(person_words, row.people))}"
+        for row in rows
+        if row.step == step and row.people
+    )

@@ -1,0 +1,194 @@
+"""A thread as a notebook: a section for each step, and the cells that run it again.
+
+What comes from the thread is data. In Markdown it stands in fences longer than any it holds, in
+code as Python literals.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from nbgraph import words
+from nbgraph.core.events import AnswersGiven, Event, RunStarted, StateEdited
+from nbgraph.drawing import picture, reveal
+from nbgraph.errors import DrawingError
+from nbgraph.forms import MASK, inputs_of, read, replaced, secret_places
+from nbgraph.moments import Moment, changes, moments, writers
+from nbgraph.session import Session
+from nbgraph.snapshot import Snapshot
+from nbgraph.transcript import transcript, without_secrets
+
+__all__ = ["notebook_of", "write_notebook"]
+
+_VALUE = 300
+_SIGNS = {"+": "+", "-": "-", "~": "~"}
+_KERNEL = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
+
+
+def write_notebook(session: Session, path: Path) -> None:
+    """Write a session's thread to a file as a notebook."""
+    nbformat.write(notebook_of(session), path)
+
+
+def notebook_of(session: Session) -> nbformat.NotebookNode:
+    """Return a session's thread as a notebook."""
+    cells = list(_cells(session))
+    for number, cell in enumerate(cells):
+        cell["id"] = f"cell-{number:02}"
+    return new_notebook(cells=cells, metadata={"kernelspec": _KERNEL})
+
+
+def _cells(session: Session) -> Iterator[nbformat.NotebookNode]:
+    events = session.history()
+    steps = moments(events)
+    yield new_markdown_cell(f"# A thread, step by step\n\n{_fenced(transcript(session))}")
+    yield new_markdown_cell(
+        "## Replay\n\nThe cells below run the same thread again, one superstep a cell, with the "
+        "same input and answers. They need the graph under the name `graph`: define or "
+        "import it here."
+    )
+    yield new_code_cell(
+        "from nbgraph import InMemoryStateStore, Replace, open_session\n\n"
+        "session = open_session(graph, store=InMemoryStateStore())\n\n\n"
+        "def to(number):\n"
+        '    """Go on until so many supersteps are finished, or a question waits."""\n'
+        "    while session.snapshot.step < number and session.next and not session.pending:\n"
+        "        session.step().result()"
+    )
+    before = Moment(0, 0)
+    for moment in steps:
+        yield new_markdown_cell(_section(session, events, before, moment))
+        part = [each for each in events if before.sequence < each.sequence <= moment.sequence]
+        number = moment.number + moment.now
+        yield new_code_cell("\n".join(_code(session, part, number)))
+        before = moment
+
+
+# --- what a step shows ------------------------------------------------------------------------
+
+
+def _section(session: Session, events: Sequence[Event], before: Moment, moment: Moment) -> str:
+    first, second = session.at(before.sequence), session.at(moment.sequence)
+    folding = session.driver.folding
+    wrote = writers(events, before.sequence, moment.sequence, folding)
+    found, same = changes(folding.to_json(first.state), folding.to_json(second.state), wrote)
+    lines = [
+        f"{_SIGNS[each.difference.sign]} {each.difference.path}  "
+        f"{_sides(each.difference.sign, each.difference.first, each.difference.second)}  "
+        f"{each.words}".rstrip()
+        for each in found
+    ]
+    asked = list(_asked(second, before, moment))
+    title = moment.name[:1].upper() + moment.name[1:]
+    parts = [f"## {title}", _image(session, second)]
+    parts += [_fenced("\n".join(asked))] if asked else []
+    parts.append(_fenced("\n".join([*lines, f"{same} paths the same"])))
+    return "\n\n".join(parts)
+
+
+def _sides(sign: str, first: Any, second: Any) -> str:
+    match sign:
+        case "+":
+            return _brief(second)
+        case "-":
+            return _brief(first)
+        case _:
+            return f"{_brief(first)} -> {_brief(second)}"
+
+
+def _asked(snapshot: Snapshot, before: Moment, moment: Moment) -> Iterator[str]:
+    """Yield the questions and answers of a step."""
+    for record in snapshot.records:
+        if before.sequence < record.sequence <= moment.sequence:
+            yield f"asked {record.interrupt.key}: {record.interrupt.message or ''}".rstrip()
+            yield f"answered {_brief(without_secrets(record))} by {record.by or 'somebody'}"
+    for question in snapshot.pending.values():
+        yield f"asks {question.key}: {question.message or ''}".rstrip()
+
+
+def _image(session: Session, snapshot: Snapshot) -> str:
+    lines = {
+        path: words.line(each, snapshot.progress.get(path)) for path, each in snapshot.marks.items()
+    }
+    try:
+        svg = picture(session.driver.shape, snapshot.marks, lines, taken=snapshot.taken)
+    except DrawingError:
+        return "*No picture.*"
+    data = base64.b64encode(svg.encode()).decode()
+    return f"![how the graph stood](data:image/svg+xml;base64,{data})"
+
+
+def _fenced(text: str) -> str:
+    """Return text in a fence that nothing in it can end."""
+    shown = "\n".join(map(reveal, text.split("\n")))
+    longest = max((len(run) for run in re.findall("`+", shown)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}text\n{shown}\n{fence}"
+
+
+def _brief(value: Any) -> str:
+    shown = json.dumps(value, ensure_ascii=False)
+    return shown if len(shown) <= _VALUE else f"{shown[:_VALUE]}…"
+
+
+# --- what replays it --------------------------------------------------------------------------
+
+
+def _code(session: Session, events: Sequence[Event], number: int) -> Iterator[str]:
+    """Yield the lines that do what the events of a step tell; `number` superstep comes of them."""
+    for event in events:
+        match event:
+            case RunStarted(input=given, replaced=past):
+                shown = _masked(session.driver.shape.input_schema, given)
+                yield from _noted(shown)
+                written = repr(shown) if event.sequence == 1 else _update(shown, past)
+                yield f"session.start({written}, break_when=lambda state: True).result()"
+            case AnswersGiven():
+                yield f"to({number})"
+                yield from _answers(session, event)
+            case StateEdited(update=update, replaced=past):
+                yield f"session.edit({_update(update, past)})"
+            case _:
+                pass
+    if number and events:
+        yield f"to({number})"
+    yield "session.state"
+
+
+def _answers(session: Session, event: AnswersGiven) -> Iterator[str]:
+    waiting = session.at(event.sequence - 1).pending
+    answers = {
+        key: _masked(waiting[key].response_schema, answer) for key, answer in event.answers.items()
+    }
+    yield from _noted(answers)
+    yield f"session.resume({answers!r}, break_when=lambda state: True).result()"
+
+
+def _masked(schema: Mapping[str, Any] | None, value: Any) -> Any:
+    if schema is None:
+        return value
+    field = read(schema)
+    return replaced(
+        value, dict.fromkeys(secret_places(field, inputs_of(field, value)), lambda _: MASK)
+    )
+
+
+def _noted(value: Any) -> Iterator[str]:
+    if MASK in repr(value):
+        yield f"# {MASK} stands for a secret, which is not written here: put it in"
+
+
+def _update(update: Mapping[str, Any], past: Sequence[str]) -> str:
+    pairs = (
+        f"{name!r}: {f'Replace({value!r})' if name in past else repr(value)}"
+        for name, value in update.items()
+    )
+    return f"{{{', '.join(pairs)}}}"

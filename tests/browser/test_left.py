@@ -1,0 +1,141 @@
+"""What a saved notebook shows without a kernel: picture, thread and answers, no dead widget."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from playwright.sync_api import expect
+
+from .conftest import Open
+from .labtool import Notebook, Server
+from .test_circle import DESK, answer, panel_of, status
+
+pytestmark = pytest.mark.browser
+
+WIDGET = "application/vnd.jupyter.widget-view+json"
+SECRET = """
+class Login(BaseModel):
+    token: str = Field(json_schema_extra={"writeOnly": True, "format": "password"})
+
+@node
+def login(state: Refund) -> dict:
+    return {"letter": interrupt(id="login", message="Token?", response_schema=Login).token[:1]}
+
+gate = Graph(Refund, name="gate", state_store=store).flow(START >> login >> END)
+"""
+
+
+def finished(open_notebook: Open, *more: str) -> Notebook:
+    panel = 'panel = Panel(desk, "left", {"amount": 5})\npanel'
+    notebook = open_notebook([DESK, panel, "print(panel.session.status)", *more])
+    notebook.run(0)
+    notebook.run(1)
+    answer(panel_of(notebook, 1), approve=True, reason="broken & <b>bent</b>")
+    expect(status(panel_of(notebook, 1))).to_contain_text("Finished")
+    return notebook
+
+
+def saved(notebook: Notebook, server: Server) -> nbformat.NotebookNode:
+    notebook.wait_idle()
+    notebook.save()
+    return server.read(notebook.name)
+
+
+def test_a_thread_that_ended_leaves_picture_thread_and_answers_in_the_file(
+    open_notebook: Open, server: Server, tmp_path: Path
+):
+    notebook = finished(open_notebook)
+    notebook.run(2)
+    image = notebook.cell(1).locator("img[src^='data:image/svg+xml']")
+    expect(image).to_be_visible()
+    expect(notebook.cell(1).locator(".nbgraph-panel")).to_have_count(0)
+    file = saved(notebook, server)
+    (output,) = file.cells[1].outputs
+    assert WIDGET not in output.data
+    assert (
+        'answered {"approve": true, "reason": "broken & <b>bent</b>"}' in output.data["text/plain"]
+    )
+    assert "<b>" not in output.data["text/html"]
+    assert len(json.dumps(output)) <= 60_000
+    notebook.close()
+    server.shut_down_kernels()
+    again = open_notebook(notebook.name)
+    expect(again.cell(1).locator("img[src^='data:image/svg+xml']")).to_be_visible()
+    expect(again.cell(1)).to_contain_text("answered")
+    expect(again.page.get_by_text("model not found")).to_have_count(0)
+    again.screenshot(tmp_path / "left.png", index=1)
+    page = _converted(server, notebook.name, tmp_path)
+    assert "data:image/svg+xml;base64," in page
+    assert "broken &amp; &lt;b&gt;bent&lt;/b&gt;" in page
+
+
+def test_evaluated_again_the_panel_is_back(open_notebook: Open):
+    notebook = finished(open_notebook, "panel")
+    notebook.run(2)
+    expect(notebook.cell(1).locator("img")).to_be_visible()
+    notebook.run(3)
+    expect(status(panel_of(notebook, 3))).to_contain_text("Finished")
+    panel_of(notebook, 3).locator("button", has_text="Answer differently").click()
+    expect(status(panel_of(notebook, 3))).to_contain_text("Waiting for you")
+
+
+def test_a_panel_on_a_thread_that_had_ended_stays_and_closed_it_leaves_the_picture(
+    open_notebook: Open, server: Server
+):
+    run = 'desk.invoke({"amount": 5}, thread_id="was")\n'
+    run += 'desk.invoke(resume=Resume({"approve": True, "reason": "broken"}), thread_id="was")'
+    source = f"{DESK}\nfrom nbgraph import Resume\n{run}"
+    notebook = open_notebook([source, 'panel = Panel(desk, "was")\npanel', "1", "panel.close()"])
+    notebook.run(0)
+    notebook.run(1)
+    notebook.run(2)
+    notebook.wait_idle()
+    expect(status(panel_of(notebook, 1))).to_contain_text("Finished")
+    notebook.run(3)
+    expect(notebook.cell(1).locator("img")).to_be_visible()
+    (output,) = saved(notebook, server).cells[1].outputs
+    assert sorted(output.data) == ["text/html", "text/plain"]
+
+
+def test_a_thread_that_waits_keeps_its_panel_and_tells_other_readers_where_it_stands(
+    open_notebook: Open, server: Server
+):
+    panel = 'panel = Panel(desk, "waits", {"amount": 5})\npanel'
+    notebook = open_notebook([DESK, panel, "1 + 1"])
+    notebook.run(0)
+    notebook.run(1)
+    panel_of(notebook, 1).locator(".nbgraph-form").wait_for()
+    notebook.run(2)
+    notebook.wait_idle()
+    answer(panel_of(notebook, 1), approve=True, reason="broken")
+    expect(status(panel_of(notebook, 1))).to_contain_text("Finished")
+    (output,) = saved(notebook, server).cells[1].outputs
+    assert "asks confirm:decision: May we?" in output.data["text/plain"]
+    assert "data:image/svg+xml;base64," in output.data["text/html"]
+
+
+def test_a_secret_is_in_no_saved_output(open_notebook: Open, server: Server):
+    notebook = open_notebook([DESK + SECRET, 'panel = Panel(gate, "s", {})\npanel', "1 + 1"])
+    notebook.run(0)
+    notebook.run(1)
+    form = panel_of(notebook, 1).locator(".nbgraph-form")
+    form.locator("input[type=password]").fill("tok-4711")
+    form.locator(".nbgraph-submit").click()
+    expect(status(panel_of(notebook, 1))).to_contain_text("Finished")
+    notebook.run(2)
+    expect(notebook.cell(1).locator("img")).to_be_visible()
+    text = nbformat.writes(saved(notebook, server))
+    assert "4711" not in text
+    assert "••••••" in text
+
+
+def _converted(server: Server, name: str, folder: Path) -> str:
+    """Return a notebook as nbconvert makes a page of it, without running it."""
+    command = [sys.executable, "-m", "nbconvert", "--to", "html", str(server.root / name)]
+    subprocess.run([*command, "--output-dir", str(folder)], check=True, capture_output=True)
+    return (folder / f"{Path(name).stem}.html").read_text(encoding="utf-8")
