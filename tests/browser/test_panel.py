@@ -363,7 +363,8 @@ async def ticking(state: Order, ctx: NodeContext):
     return {"log": ["ticked"]}
 panel = Panel(line(ticking), "t")
 """
-    notebook = open_notebook([SHOP, f"{ticking}\npanel", "time.sleep(1.5)\nprint('slept')"])
+    sleeps = "print('sleeps')\ntime.sleep(1.5)\nprint('slept')"
+    notebook = open_notebook([SHOP, f"{ticking}\npanel", sleeps])
     notebook.run(0)
     notebook.run(1)
     panel = panel_of(notebook)
@@ -371,7 +372,7 @@ panel = Panel(line(ticking), "t")
     bar = panel.locator(".nbgraph-activity")
     expect(bar).to_be_visible()
     notebook.run(2)
-    notebook.wait_until("harness.kernel().status === 'busy'")
+    notebook.wait_output(2, "sleeps")
     seen = "document.querySelector('.nbgraph-activity .nbgraph-2nd').textContent"
     while_busy = notebook.page.evaluate(
         f"""async () => {{
