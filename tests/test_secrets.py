@@ -395,7 +395,6 @@ def test_a_secret_is_refused_wherever_it_would_be_recorded(place: str, tmp_path:
         SecretBytes | None,
         Held,
         list[Held],
-        {"type": "object", "properties": {"key": {"type": "string", "writeOnly": True}}},
     ],
 )
 def test_a_question_does_not_ask_for_a_secret(schema: Any) -> None:
@@ -406,3 +405,19 @@ def test_a_question_does_not_ask_for_a_secret(schema: Any) -> None:
     graph = Graph(dict, name="asks", state_store=InMemoryStateStore()).flow(START >> ask >> END)
     with pytest.raises(NbgraphError, match="would hold a secret"):
         graph.invoke({}, thread_id="t")
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "object", "properties": {"key": {"type": "string", "writeOnly": True}}},
+        Annotated[str, Field(json_schema_extra={"writeOnly": True, "format": "password"})],
+    ],
+)
+def test_a_text_that_is_only_called_write_only_may_be_asked_for(schema: Any) -> None:
+    @node
+    def ask(state: Any) -> None:
+        interrupt(id="key", response_schema=schema)
+
+    graph = Graph(dict, name="asks", state_store=InMemoryStateStore()).flow(START >> ask >> END)
+    assert list(graph.invoke({}, thread_id="t").interrupts) == ["ask:key"]

@@ -14,7 +14,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast, final
 
-from pydantic import BaseModel, PydanticUserError
+from pydantic import BaseModel, PydanticUserError, SecretBytes, SecretStr
 from pydantic.errors import PydanticSchemaGenerationError, PydanticUndefinedAnnotation
 from pydantic.json_schema import GenerateJsonSchema
 
@@ -99,11 +99,32 @@ def publish(response_schema: Any) -> dict[str, Json] | None:
     return json.loads(_published_type(response_schema))
 
 
-def asks_for_a_secret(schema: Json) -> bool:
-    """Return whether a published schema has a part that is written and never shown again."""
+def asks_for_a_secret(kind: Any, published: Json) -> bool:
+    """Return whether a type has a part that is a `SecretStr`: its answer would be kept readable.
+
+    A JSON Schema that calls a text `writeOnly` keeps it out of pictures and drafts, and is allowed.
+    """
+    if isinstance(kind, Mapping) or not _is_write_only(published):
+        return False
+    return _names_a_secret(adapter(kind).core_schema)
+
+
+def _is_write_only(schema: Json) -> bool:
     if is_object(schema):
-        return schema.get("writeOnly") is True or any(map(asks_for_a_secret, schema.values()))
-    return is_array(schema) and any(map(asks_for_a_secret, schema))
+        return schema.get("writeOnly") is True or any(map(_is_write_only, schema.values()))
+    return is_array(schema) and any(map(_is_write_only, schema))
+
+
+def _names_a_secret(schema: Any) -> bool:
+    match schema:
+        case type():
+            return issubclass(schema, SecretStr | SecretBytes)
+        case dict():
+            return any(map(_names_a_secret, cast("dict[str, Any]", schema).values()))
+        case list() | tuple():
+            return any(map(_names_a_secret, cast("list[Any]", schema)))
+        case _:
+            return False
 
 
 _VALUES = (str, bytes, bool, int, float, BaseModel, list, tuple, set, frozenset)

@@ -227,7 +227,7 @@ def interrupt(
     """
     frame = _running_frame()
     question = _question(frame, payload, id, message, reason, response_schema)
-    if answers.asks_for_a_secret(question.response_schema):
+    if answers.asks_for_a_secret(response_schema, question.response_schema):
         raise GraphConfigError(
             f"The answer to {question.key!r} would hold a secret, and answers are recorded "
             "readable; pass the secret as context=, or ask which one to use"

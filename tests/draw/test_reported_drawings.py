@@ -114,6 +114,7 @@ def test_a_huge_graph_is_given_up_after_a_while_and_the_process_is_gone(
     with pytest.raises(DrawingError, match=r"took longer than 0\.2 s"):
         svg(shape)
     view = GraphView(shape)
+    view.drawn.wait()
     assert view.svg == ""
     assert "took longer" in view.label
     view.show({"n1": "done"}, {})
