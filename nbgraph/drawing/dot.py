@@ -24,7 +24,7 @@ _GRAPH = {"bgcolor": "transparent", "nodesep": "0.16", "ranksep": "0.3", "pad": 
 _NODE = {
     "shape": "box",
     "style": "rounded",
-    "fontname": "Helvetica",
+    "fontname": "Helvetica-Bold",
     "fontsize": "13",
     "width": "1.14",
     "height": "0.58",
