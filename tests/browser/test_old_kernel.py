@@ -14,12 +14,7 @@ from playwright.sync_api import expect
 from .labtool import Browser, Notebook, Server
 from .test_panel import SHOP, node, panel_of, status
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(
-        os.environ.get("NBGRAPH_NIGHTLY") != "1", reason="nightly: it installs an old ipykernel"
-    ),
-]
+pytestmark = pytest.mark.browser
 VERSION = "6.29.5"
 
 
