@@ -87,8 +87,8 @@ def test_an_approved_call_runs_and_a_double_click_decides_once(open_notebook: Op
     expect(panel.locator(".nbgraph-approve")).to_have_text("Approve send_refund")
     panel.locator(".nbgraph-approve").dblclick()
     expect(status(panel)).to_contain_text("Finished")
-    assert ran(notebook) == "[('A-1042', 180.0, False)]"
     expect(panel.locator(".nbgraph-record")).to_contain_text("approved by")
+    assert ran(notebook) == "[('A-1042', 180.0, False)]"
     counted = "print(sum(e.type == 'answers_given' for e in panel.session.history()))"
     assert notebook.execute(counted).strip() == "1"
 
@@ -105,8 +105,8 @@ def test_an_edited_call_runs_with_what_was_typed(open_notebook: Open):
     expect(approve).to_have_text("Approve with 1 edit")
     approve.click()
     expect(status(panel)).to_contain_text("Finished")
-    assert ran(notebook) == "[('A-1042', 120.5, False)]"
     expect(panel.locator(".nbgraph-record")).to_contain_text("approved with 1 edit by")
+    assert ran(notebook) == "[('A-1042', 120.5, False)]"
 
 
 def test_a_denied_call_does_not_run_and_the_reason_reaches_the_model(open_notebook: Open):
@@ -115,9 +115,9 @@ def test_a_denied_call_does_not_run_and_the_reason_reaches_the_model(open_notebo
     expect(panel.locator(".nbgraph-deny")).to_have_text("Deny with reason")
     panel.get_by_label("Reason for denying").press("Control+Enter")
     expect(status(panel)).to_contain_text("Finished")
+    expect(panel.locator(".nbgraph-record.denied")).to_contain_text("Did not run.")
     assert ran(notebook) == "[]"
     assert "Ask for a photo first." in notebook.execute("print(said())")
-    expect(panel.locator(".nbgraph-record.denied")).to_contain_text("Did not run.")
 
 
 def test_a_person_answers_for_the_tool(open_notebook: Open):
@@ -236,10 +236,10 @@ def test_a_long_argument_is_opened_before_approving(open_notebook: Open):
     expect(approve).to_have_attribute("aria-disabled", "true")
     approve.click(force=True)
     expect(panel.locator(".nbgraph-open")).to_be_focused()
-    assert ran(notebook) == "[]"
     notebook.page.keyboard.press("Enter")
     expect(approve).to_have_attribute("aria-disabled", "false")
     expect(panel.locator(".nbgraph-zone.model .nbgraph-value").last).to_contain_text("THE END")
+    assert ran(notebook) == "[]"
     approve.click()
     expect(status(panel)).to_contain_text("Finished")
 
