@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from nbgraph.notebook.graph_view import Keys
+from nbgraph.notebook.keys import Keys
 
 __all__ = ["Deck", "Place"]
 

@@ -11,6 +11,7 @@ from typing import Any
 import ipywidgets
 from traitlets import Bunch
 
+from nbgraph.clocks import clock
 from nbgraph.core.answers import UNSET, Unset, judge, problems_of, publish, to_json
 from nbgraph.core.events import Interrupt
 from nbgraph.core.json_values import Json, NotJsonError
@@ -26,11 +27,10 @@ from nbgraph.notebook.form_view import (
     note,
     payload_table,
 )
-from nbgraph.notebook.graph_view import Keys
+from nbgraph.notebook.keys import Keys
 from nbgraph.notebook.lean import column
 from nbgraph.notebook.parts import key_class, within
 from nbgraph.notebook.routing import serve_while_busy
-from nbgraph.words import clock
 
 __all__ = ["Form"]
 
@@ -173,7 +173,7 @@ class Form(ipywidgets.VBox):
 
     def _build(self, *, alone: bool) -> None:
         asked, interrupt = self._asked, self._asked.interrupt
-        self._page: Keys | None = Keys() if alone else None
+        self._page: Keys | None = Keys(self._get_ready) if alone else None
         self._fields = FieldSet(asked.field, self._changed, self._focus_on, self._widgets)
         self._summary = Summary()
         example = self._fill_example if has_examples(asked.field) else None
@@ -187,6 +187,10 @@ class Form(ipywidgets.VBox):
         if interrupt:
             self._box.add_class(key_class(interrupt.key))
         serve_while_busy(self)
+
+    def _get_ready(self) -> None:
+        """Judge once, while nobody waits: the first judgement loads what it needs."""
+        self._asked.judge(None)
 
     def _framed(self, keys: Keys) -> ipywidgets.VBox:
         """Return the box of a form that stands alone: a root of the style, with its own keys."""

@@ -28,9 +28,9 @@ from nbgraph.drawing import (
 )
 from nbgraph.drawing.dot import END, START
 from nbgraph.errors import DrawingError
-from nbgraph.notebook.greeted import Greeted, module
+from nbgraph.notebook.keys import Keys
 
-__all__ = ["Breakpoint", "GraphView", "Keys", "Side"]
+__all__ = ["Breakpoint", "GraphView", "Side"]
 
 Breakpoint = Literal["before", "after", "before and after"]
 """Where a run pauses at a node."""
@@ -47,27 +47,6 @@ _Shown = tuple[
     dict[str, str],
 ]
 _LINE_LIMIT = 24
-
-
-class Keys(Greeted):
-    """What stock widgets cannot do: keys, focus, names for screen readers.
-
-    It shows nothing and has to stand somewhere inside of the box with the class `nbgraph`. A panel
-    needs one, and its `GraphView` is one.
-    """
-
-    _esm = module("keys.js", "graph.js", "graph_view.js")
-
-    def say(self, text: str) -> None:
-        """Have a screen reader say something."""
-        self.send({"kind": "say", "text": text})
-
-    def focus_on(self, css_class: str) -> None:
-        """Move the focus into the first element of this class: to a field that is wrong, if any."""
-        self.send({"kind": "focus", "to": css_class})
-
-    def _answer_hello(self) -> None:
-        self.send({"kind": "status", "full": True})
 
 
 class GraphView(Keys):

@@ -12,6 +12,7 @@ from nbgraph import words
 from nbgraph.core.driver import NodeShape
 from nbgraph.inspection import Look, inspect_node
 from nbgraph.notebook.labels import label, set_text
+from nbgraph.notebook.marks import show_mark
 from nbgraph.notebook.parts import (
     button,
     classed,
@@ -19,7 +20,6 @@ from nbgraph.notebook.parts import (
     mark,
     row,
     set_class,
-    show_mark,
     spacer,
     text,
 )

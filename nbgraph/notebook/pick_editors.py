@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any, assert_never
 
 import ipywidgets
-from ipywidgets.widgets.widget_string import TextStyle
 
 from nbgraph.core.answers import UNSET
 from nbgraph.forms import (
@@ -23,7 +22,7 @@ from nbgraph.forms import (
 from nbgraph.notebook.editor import NO_VALUE, Editor, GroupEditor, Making
 from nbgraph.notebook.labels import described, escaped, set_text
 from nbgraph.notebook.lean import button, row, said, set_hidden, tick
-from nbgraph.notebook.shared import plain
+from nbgraph.notebook.shared import slim
 from nbgraph.notebook.text_editors import shown_text
 
 __all__ = [
@@ -51,8 +50,10 @@ class PickEditor(Editor):
             labels.insert(0, "choose…")
         options = tuple((text, index) for index, text in enumerate(labels))
         kind = ipywidgets.Dropdown if self._is_list else ipywidgets.RadioButtons
-        look = {**plain(), "_dom_classes": () if self._is_list else ("nbgraph-choice",)}
-        self._control: Any = kind(options=options, value=None, description=described(field), **look)
+        names = () if self._is_list else ("nbgraph-choice",)
+        self._control: Any = slim(kind)(
+            options=options, value=None, description=described(field), _dom_classes=names
+        )
         super().__init__(field, making, self._control)
         self._control.observe(self._picked, names="index")
 
@@ -125,12 +126,11 @@ class SearchEditor(Editor):
 
     def __init__(self, field: ChoiceField, making: Making) -> None:
         self._entries = dict(entries(field))
-        self._control = ipywidgets.Combobox(
+        self._control = slim(ipywidgets.Combobox)(
             options=tuple(self._entries),
             description=described(field),
             placeholder="type to search",
             continuous_update=False,
-            **plain(TextStyle),
         )
         super().__init__(field, making, self._control)
         self._control.observe(self._typed, names="value")

@@ -18,7 +18,7 @@ from nbgraph.notebook.card_place import Place
 from nbgraph.notebook.deck import Calls
 from nbgraph.notebook.drafts import Drafts
 from nbgraph.notebook.form import Form
-from nbgraph.notebook.graph_view import Keys
+from nbgraph.notebook.keys import Keys
 from nbgraph.notebook.parts import key_class
 from nbgraph.notebook.tool_card import ToolCard
 from nbgraph.session import Session

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import ipywidgets
-from ipywidgets.widgets.widget_string import TextStyle
 
 from nbgraph.core.answers import UNSET
 from nbgraph.forms import (
@@ -24,7 +23,7 @@ from nbgraph.forms import (
 from nbgraph.notebook.editor import Editor, Making, null_tick
 from nbgraph.notebook.labels import described, set_text
 from nbgraph.notebook.lean import row, said
-from nbgraph.notebook.shared import plain
+from nbgraph.notebook.shared import slim
 
 __all__ = [
     "OwnEditor",
@@ -90,19 +89,18 @@ def _text_control(field: Field) -> Any:
         "placeholder": "not filled in",
         "continuous_update": False,
     }
-    options |= plain(TextStyle)
     if isinstance(field, JsonField):
-        return ipywidgets.Textarea(rows=3, _dom_classes=("nbgraph-mono",), **options)
+        return slim(ipywidgets.Textarea)(rows=3, _dom_classes=("nbgraph-mono",), **options)
     if is_wide(field):
-        return ipywidgets.Textarea(rows=2, **options)
+        return slim(ipywidgets.Textarea)(rows=2, **options)
     if not isinstance(field, TextField):
-        return ipywidgets.Text(**options)
+        return slim(ipywidgets.Text)(**options)
     if field.secret:
-        return ipywidgets.Password(**options)
+        return slim(ipywidgets.Password)(**options)
     examples = [each for each in field.examples if isinstance(each, str)]
     if examples:
-        return ipywidgets.Combobox(options=examples, ensure_option=False, **options)
-    return ipywidgets.Text(**options)
+        return slim(ipywidgets.Combobox)(options=examples, ensure_option=False, **options)
+    return slim(ipywidgets.Text)(**options)
 
 
 def is_wide(field: Field) -> bool:
@@ -135,7 +133,7 @@ class SliderEditor(Editor):
         is_whole = isinstance(field, IntegerField)
         kind: Any = ipywidgets.IntSlider if is_whole else ipywidgets.FloatSlider
         step = field.bounds.step or (1 if is_whole else (high - low) / 100)
-        self._control = kind(
+        self._control = slim(kind)(
             min=low, max=high, step=step, description=described(field), readout=False,
             continuous_update=False,
         )  # fmt: skip

@@ -10,7 +10,8 @@ import ipywidgets
 
 from nbgraph import words
 from nbgraph.notebook.labels import visible
-from nbgraph.notebook.parts import button, classed, mark, row, set_class, show_mark, spacer, text
+from nbgraph.notebook.marks import show_mark
+from nbgraph.notebook.parts import button, classed, mark, row, set_class, spacer, text
 from nbgraph.session import Session
 from nbgraph.snapshot import Snapshot
 
