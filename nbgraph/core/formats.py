@@ -135,6 +135,11 @@ def _encoded(text: str) -> bool:
     return True
 
 
+def _padded(text: str) -> str:
+    text = text.rstrip("=")
+    return text + "=" * (-len(text) % 4)
+
+
 def _regex(text: str) -> bool:
     try:
         with warnings.catch_warnings():
@@ -194,6 +199,7 @@ FORMATS: dict[str, Callable[[str], bool]] = {
         len(text) <= 253 and re.fullmatch(rf"{_LABEL}(\.{_LABEL})*", text) is not None
     ),
     "base64": _encoded,
+    "base64url": lambda text: "=" not in text.rstrip("=") and _encoded(_padded(text)),
     "byte": _encoded,
     "data-url": _matching(r"data:[^,]*,[^\s]*"),
     "color": _matching(r"#([0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})|[a-zA-Z]{3,30}"),
@@ -229,6 +235,7 @@ _PROBLEMS = {
     "name-email": "Not a name and e-mail address. For example Front Desk <name@shop.example>",
     "hostname": "Not a host name. For example shop.example",
     "base64": "Not base64. For example bGFtcA==",
+    "base64url": "Not base64. For example bGFtcA==",
     "byte": "Not base64. For example bGFtcA==",
     "data-url": "Not a data URL. For example data:text/plain,lamp",
     "color": "Not a colour. For example teal",

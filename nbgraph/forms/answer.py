@@ -94,13 +94,24 @@ def read_part(field: Field, raw: Raw) -> Part:
     """Return what stands in one input."""
     match raw:
         case Misfit():
-            return Part(raw.value, touched=True, misfits=1)
+            return Part(raw.value, _misfit_errors(field, raw.value), touched=True, misfits=1)
         case None:
             return Part(None, touched=not _is_default(field, None))
         case Unset() if not isinstance(field, ObjectField):
             return _absent(field)
         case _:
             return _read(field, raw)
+
+
+def _misfit_errors(field: Field, value: Json) -> dict[str, str]:
+    """Return what no judge would say: true is not the option 1, though they are equal."""
+    match field:
+        case ChoiceField() if any(option.value == value for option in field.options):
+            return {"": words.one_of([option.label for option in field.options])}
+        case ConstField() if field.value == value:
+            return {"": words.one_of([field.value])}
+        case _:
+            return {}
 
 
 def _read(field: Field, raw: Raw) -> Part:

@@ -114,7 +114,7 @@ class TextField(_Field):
     """Text.
 
     `pattern_is_checked` is False for a pattern that the engine refuses. `upload` says how a file
-    becomes this text: as "base64", "data-url" or "text"; empty where none does.
+    becomes this text: as "base64", "base64url", "data-url" or "text"; empty where none does.
     """
 
     min_length: int = 0

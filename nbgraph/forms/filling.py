@@ -278,7 +278,7 @@ def _scalar(field: Field, value: Json) -> Raw:
 
 def _index(field: ChoiceField, value: Json) -> Raw:
     for index, option in enumerate(field.options):
-        if same(option.value, value):
+        if option.value == value and same(option.value, value):
             return index
     return None if value is None and field.nullable else Misfit(value)
 

@@ -13,7 +13,11 @@ __all__ = ["about", "bounds", "count", "readable", "text_field", "title_of", "wi
 
 _LONG_TEXT = 80
 _LONG_FORMATS = {"textarea", "multi-line", "multiline"}
-_FILES = {"base64": "base64", "byte": "base64", "data-url": "data-url", "binary": "text"}
+_FILES = {
+    **{name: name for name in ("base64", "base64url", "data-url")},
+    "byte": "base64",
+    "binary": "text",
+}
 _MAX_EXAMPLES = 8
 
 
@@ -107,5 +111,5 @@ def text_field(schema: Mapping[str, Json], said: dict[str, Any]) -> TextField:
 def _upload(schema: Mapping[str, Json], form: str | None) -> str:
     encoded = schema.get("contentEncoding")
     if encoded in ("base64", "base64url"):
-        return "base64"
+        return str(encoded)
     return _FILES.get(form or "", "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from typing import Any, assert_never
 
@@ -121,23 +122,44 @@ class TickEditor(Editor):
         self._control.disabled = locked
 
 
+_OFFERED = 200
+
+
 class SearchEditor(Editor):
-    """One of many options: type to search."""
+    """One of many options: type to search. Of very many, those that hold what is typed are offered.
+
+    What is typed on the way to an option is no change yet.
+    """
 
     def __init__(self, field: ChoiceField, making: Making) -> None:
         self._entries = dict(entries(field))
+        self._is_narrowed = len(self._entries) > _OFFERED
         self._control = slim(ipywidgets.Combobox)(
-            options=tuple(self._entries),
+            options=tuple(self._offered("")),
             description=described(field),
             placeholder="type to search",
-            continuous_update=False,
+            continuous_update=self._is_narrowed,
         )
         super().__init__(field, making, self._control)
         self._control.observe(self._typed, names="value")
 
     def _typed(self, change: Mapping[str, Any]) -> None:
         text: str = change["new"]
-        self._take(self._entries.get(text, text) if text else UNSET)
+        found = self._offered(text)
+        if self._is_narrowed and not self._showing:
+            self._control.options = found
+        if self._is_narrowed and found and text and text not in self._entries:
+            self._raw = text
+        else:
+            self._take(self._entries.get(text, text) if text else UNSET)
+
+    def _offered(self, text: str) -> tuple[str, ...]:
+        """Return the options to offer for what is typed: all, if they are not very many."""
+        if not self._is_narrowed:
+            return tuple(self._entries)
+        wanted = text.casefold()
+        matching = (each for each in self._entries if wanted in each.casefold())
+        return tuple(itertools.islice(matching, _OFFERED))
 
     def _draw(self, raw: Raw) -> None:
         shown = (text for text, own in self._entries.items() if _equal(own, raw))

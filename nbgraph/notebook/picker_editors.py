@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from base64 import b64encode
+from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Mapping
 from datetime import date, datetime, time
 from typing import Any
@@ -211,4 +211,6 @@ class UploadEditor(TextEditor):
         encoded = b64encode(content).decode()
         if self._way == "base64":
             return encoded
+        if self._way == "base64url":
+            return urlsafe_b64encode(content).decode()
         return f"data:{kind or 'application/octet-stream'};base64,{encoded}"
