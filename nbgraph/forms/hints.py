@@ -6,7 +6,6 @@ from decimal import Decimal
 from typing import Any, assert_never
 
 from nbgraph.core import plain_words as words
-from nbgraph.core.answers import Unset
 from nbgraph.forms.answer import answer_of
 from nbgraph.forms.fields import (
     BooleanField,
@@ -64,8 +63,6 @@ def _state(field: Field) -> list[str]:
         said.append("set by the program")
     if field.deprecated:
         said.append("no longer used")
-    if not field.required and isinstance(field.default, Unset):
-        said.append("may be left out")
     return said
 
 

@@ -19,6 +19,7 @@ from nbgraph.notebook.allowed import Allowed
 from nbgraph.notebook.compare import Differences, branches
 from nbgraph.notebook.display import static_bundle, unattended
 from nbgraph.notebook.doing import Doing
+from nbgraph.notebook.drafts import StartPlace
 from nbgraph.notebook.failure import FailureCard, failure_of
 from nbgraph.notebook.form import Form
 from nbgraph.notebook.graph_view import GraphView
@@ -274,7 +275,7 @@ class Panel(ipywidgets.VBox):
             return []
         if self._start is None:
             schema, needed = start_schema(self.session.driver.shape.input_schema)
-            form = Form.for_start(schema, self._started)
+            form = Form.for_start(schema, self._started, StartPlace(self.session.driver))
             self._start = few(form, needed, len(schema.get("properties", {})))
         return [self._start]
 
