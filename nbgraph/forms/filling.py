@@ -33,6 +33,7 @@ __all__ = ["added", "carried", "fits", "inputs_of", "prefilled", "same", "settle
 
 _MAX_TURNS = 8
 _MAX_TRIES = 2_000
+_LINE = 60
 _NULL_IS_ONE_OF_MANY = (ChoiceField, ConstField, JsonField)
 
 
@@ -293,8 +294,8 @@ def _text_of(value: Json) -> str:
 
 
 def _json_text(value: Json) -> str:
-    indent = 2 if isinstance(value, dict | list) and value else None
-    return json.dumps(value, ensure_ascii=False, indent=indent)
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _LINE else json.dumps(value, ensure_ascii=False, indent=2)
 
 
 def _is_integer(value: Json) -> bool:
