@@ -38,6 +38,7 @@ __all__ = [
 ]
 
 _MAX_TEXT = 100_000
+_MAX_PATTERN = 10_000
 _MAX_DIGITS = 5_000
 _CLOCK = r"\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?"
 _ZONE = r"([Zz]|[+-]\d{2}:?\d{2})?"
@@ -86,6 +87,8 @@ def is_multiple(number: Decimal, step: Decimal) -> bool:
 
 @functools.lru_cache(maxsize=512)
 def _compiled(pattern: str) -> SchemaValidator | None:
+    if len(pattern) > _MAX_PATTERN:
+        return None
     try:
         return SchemaValidator(core_schema.str_schema(pattern=pattern, regex_engine="rust-regex"))
     except (SchemaError, UnicodeEncodeError):

@@ -9,6 +9,7 @@ import ipywidgets
 
 from nbgraph.core.answers import UNSET
 from nbgraph.forms import (
+    MAX_ROWS,
     BooleanField,
     ChoiceField,
     DecimalField,
@@ -214,6 +215,9 @@ class ListEditor(RowsEditor):
     def _take_lines(self, change: Mapping[str, Any]) -> None:
         lines = [line.strip() for line in change["new"].splitlines() if line.strip()]
         if not lines:
+            return
+        if len(self._rows) + len(lines) > MAX_ROWS:
+            self._say_count(f"up to {MAX_ROWS} rows; write more as JSON")
             return
         self._lines.value = ""
         set_hidden(self._lines, hidden=True)

@@ -34,6 +34,10 @@ __all__ = [
 ]
 
 
+_LONG = 1_000
+"""An example that is longer is not proposed while one types."""
+
+
 class TextEditor(Editor):
     """Text, a number or JSON, in a text input; beside it may stand another control."""
 
@@ -97,7 +101,7 @@ def _text_control(field: Field) -> Any:
         return slim(ipywidgets.Text)(**options)
     if field.secret:
         return slim(ipywidgets.Password)(**options)
-    examples = [each for each in field.examples if isinstance(each, str)]
+    examples = [each for each in field.examples if isinstance(each, str) and len(each) <= _LONG]
     if examples:
         return slim(ipywidgets.Combobox)(options=examples, ensure_option=False, **options)
     return slim(ipywidgets.Text)(**options)
