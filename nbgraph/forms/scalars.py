@@ -19,6 +19,7 @@ _FILES = {
     "binary": "text",
 }
 _MAX_EXAMPLES = 8
+_MAX_ROWS = 40
 
 
 def about(
@@ -94,7 +95,8 @@ def text_field(schema: Mapping[str, Json], said: dict[str, Any]) -> TextField:
         schema.get("contentMediaType") == "application/json"
     )
     form = form or ("json" if is_json else None)
-    long = form in _LONG_FORMATS or (longest or 0) > _LONG_TEXT or is_json
+    rows = min(count(schema.get("x-rows")) or 0, _MAX_ROWS)
+    long = form in _LONG_FORMATS or (longest or 0) > _LONG_TEXT or is_json or rows > 1
     return TextField(
         **said,
         min_length=count(schema.get("minLength")) or 0,
@@ -105,6 +107,7 @@ def text_field(schema: Mapping[str, Json], said: dict[str, Any]) -> TextField:
         multiline=said["widget"] == "textarea" or (long and said["widget"] != "text"),
         secret="password" in (form, said["widget"]) or said["write_only"],
         upload=_upload(schema, form),
+        rows=rows,
     )
 
 

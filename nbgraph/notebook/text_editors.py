@@ -34,6 +34,7 @@ __all__ = [
 ]
 
 
+_MOST_ROWS = 12
 _LONG = 1_000
 """An example that is longer is not proposed while one types."""
 
@@ -67,7 +68,8 @@ class TextEditor(Editor):
             self._null.value = raw is None
         self._control.value = shown_text(raw)
         if isinstance(self._control, ipywidgets.Textarea):
-            self._control.rows = max(2, min(12, self._control.value.count("\n") + 1))
+            lines = min(_MOST_ROWS, self._control.value.count("\n") + 1)
+            self._control.rows = max(_rows(self.field), lines)
         self._control.placeholder = "null" if raw is None else "not filled in"
         self._control.disabled = raw is None
 
@@ -96,7 +98,7 @@ def _text_control(field: Field) -> Any:
     if isinstance(field, JsonField):
         return slim(ipywidgets.Textarea)(rows=3, _dom_classes=("nbgraph-mono",), **options)
     if is_wide(field):
-        return slim(ipywidgets.Textarea)(rows=2, **options)
+        return slim(ipywidgets.Textarea)(rows=_rows(field), **options)
     if not isinstance(field, TextField):
         return slim(ipywidgets.Text)(**options)
     if field.secret:
@@ -105,6 +107,10 @@ def _text_control(field: Field) -> Any:
     if examples:
         return slim(ipywidgets.Combobox)(options=examples, ensure_option=False, **options)
     return slim(ipywidgets.Text)(**options)
+
+
+def _rows(field: Field) -> int:
+    return (field.rows if isinstance(field, TextField) else 0) or 2
 
 
 def is_wide(field: Field) -> bool:
