@@ -20,6 +20,7 @@ from nbgraph.core.graph import Graph, GraphResult
 from nbgraph.core.interrupts import GraphInterrupt, interrupt
 from nbgraph.core.middleware import Middleware, RunOutcome
 from nbgraph.core.node import END, START, Command, Node, Send, node
+from nbgraph.core.node_cache import NodeCache
 from nbgraph.core.reducers import Replace, add, merge_dict, replace
 from nbgraph.core.requests import Resume
 from nbgraph.core.retry import Retry
@@ -27,6 +28,7 @@ from nbgraph.core.schema import BaseState
 from nbgraph.core.spec import GraphData
 from nbgraph.core.streaming import StreamEvent
 from nbgraph.core.subgraph import subgraph
+from nbgraph.core.timeout import Timeout
 from nbgraph.stores.memory import InMemoryStateStore
 
 if TYPE_CHECKING:
@@ -78,6 +80,7 @@ __all__ = [
     "Middleware",
     "ModelMiddlewareContext",
     "Node",
+    "NodeCache",
     "NodeContext",
     "OpenAIChat",
     "Panel",
@@ -94,6 +97,7 @@ __all__ = [
     "StreamEvent",
     "ThreadExecutor",
     "Timeline",
+    "Timeout",
     "Tool",
     "ToolCard",
     "ToolContext",

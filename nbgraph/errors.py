@@ -105,12 +105,15 @@ class GraphExecutionError(NbgraphError):
 
 
 class NodeTimeoutError(GraphExecutionError):
-    """A node took longer than its timeout, in seconds."""
+    """A node took longer than its timeout, in seconds, or said nothing for that long (`idle`)."""
 
-    def __init__(self, node_name: str, timeout: float) -> None:
+    def __init__(self, node_name: str, timeout: float, *, idle: bool = False) -> None:
         self.node_name = node_name
         self.timeout = timeout
-        super().__init__(f"Node {node_name!r} took longer than its timeout of {timeout:g} s")
+        self.idle = idle
+        took = "said nothing for longer than" if idle else "took longer than"
+        which = "its idle timeout" if idle else "its timeout"
+        super().__init__(f"Node {node_name!r} {took} {which} of {timeout:g} s")
 
 
 class GraphTimeoutError(GraphExecutionError):

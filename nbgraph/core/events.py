@@ -190,7 +190,8 @@ class TaskFinished(_Event):
 
     `update` holds one JSON delta a field, applied through the field's reducer when the superstep
     finishes; fields in `replaced` go past their reducer. `routes` are targets the node chose itself
-    (None: follow the edges). `attempts` is 0 for a task that a person skipped.
+    (None: follow the edges). `attempts` is 0 for a task that a person skipped. A `cached` result is
+    an earlier one of the node, which did not run; with an `error`, it is what stood in for it.
     """
 
     type: Literal["task_finished"] = "task_finished"
@@ -204,6 +205,8 @@ class TaskFinished(_Event):
     duration: float = 0.0
     attempts: int = 1
     child: ChildPlace | None = None
+    cached: bool = False
+    error: ErrorInfo | None = None
 
 
 class TaskInterrupted(_Event):

@@ -64,7 +64,7 @@ def checked_retry(retry: Any) -> Retry | BaseRetrying | None:
 
 
 class Attempts:
-    """The attempts of one task; `made` counts them.
+    """The attempts of one task; `made` counts them, `told` says what else its result tells.
 
     Parameters
     ----------
@@ -83,6 +83,7 @@ class Attempts:
         say: Callable[[Attempt, float], None],
     ) -> None:
         self.made = 0
+        self.told: dict[str, Any] = {}
         self._retry = retry
         self._describe = describe
         self._say = say

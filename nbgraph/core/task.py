@@ -6,7 +6,7 @@ import asyncio
 import os
 import time
 import traceback
-from collections.abc import Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
@@ -36,8 +36,10 @@ from nbgraph.core.retry import Attempts
 from nbgraph.core.schema import StateSchema
 from nbgraph.core.secrets import masked, secrets_of
 from nbgraph.core.superstep import read_result
+from nbgraph.core.timeout import Timeout, in_time
+from nbgraph.core.trying import set_result, tried
 from nbgraph.core.workers import call_in_worker
-from nbgraph.errors import GraphExecutionError, NodeTimeoutError
+from nbgraph.errors import GraphExecutionError
 
 __all__ = ["Outcome", "TaskCall", "described", "failed", "is_cancelled", "run_task"]
 
@@ -67,12 +69,12 @@ class TaskCall:
     def is_bound(self) -> bool:
         """Whether the task needs its run's process.
 
-        A sub-graph does, a node whose start must be recorded, and one whose graph's parent may
-        answer what it asks.
+        A sub-graph does, a node whose start must be recorded, one with a cache, one that asks when
+        it fails, and one whose graph's parent may answer what it asks.
         """
         node, hooks = self.node, self.hooks
-        is_own = node.inner is not None or node.effect is not None
-        return is_own or (hooks is not None and hooks.is_bound)
+        is_own = node.inner is not None or node.effect is not None or node.cache is not None
+        return is_own or node.on_error == "ask" or (hooks is not None and hooks.is_bound)
 
     def before(self) -> Mapping[str, Any]:
         """Return the values of the state the node is given."""
@@ -98,6 +100,13 @@ class TaskCall:
             message=masked(info.message, secrets),
             traceback=masked(info.traceback, secrets),
         )
+
+    def heard_by(self, alive: Callable[[], None]) -> TaskCall:
+        """Return the call with somebody to hear the node's signs of life."""
+        context = self.context
+        if context is None:
+            return self
+        return replace(self, context=replace(context, port=replace(context.port, alive=alive)))
 
     def again(self, attempt: int = 1) -> TaskCall:
         """Return the call for another run of the node."""
@@ -185,6 +194,7 @@ async def run_task(call: TaskCall) -> Outcome:
             duration=time.perf_counter() - clock,
             attempts=attempts.made if _began(call) else 0,
             child=call.frame.child,
+            **attempts.told,
         ),
     )
 
@@ -268,21 +278,22 @@ def _kept_cache(call: TaskCall) -> dict[str, Any]:
 async def _hooked(call: TaskCall, attempts: Attempts) -> Result:
     """Run the node's attempts, with middleware around all of them."""
     hooks = call.hooks
-    if hooks is None and call.node.retry is None:
+    if hooks is None and call.node.is_plain:
         attempts.made = 1
         return await _timed(call)
     if hooks is None:
-        return await attempts.run(lambda: _timed(_attempted(call, attempts)))
+        return await tried(call, attempts, lambda: _timed(_attempted(call, attempts)))
     values = await hooks.before(call.before())
     call.frame.asker = hooks.asker(values)
     call.frame.ask = hooks.asks_now(values, asyncio.get_running_loop(), inline=call.inline)
     given = replace(call, values=values)
     try:
-        result = await attempts.run(lambda: _answered(_attempted(given, attempts), hooks))
+        result = await tried(given, attempts, lambda: _answered(_attempted(given, attempts), hooks))
     except Exception as error:  # on_error may stand in for any of them
         instead = await hooks.instead(values, error)
         if instead is None:
             raise
+        attempts.told["error"] = call.described(error)
         return instead
     finally:
         hooks.close()
@@ -340,15 +351,9 @@ def _inside_time(call: TaskCall) -> Coroutine[Any, Any, Result]:
     return _called(call) if call.node.timeout is None else _limited(call, call.node.timeout)
 
 
-async def _limited(call: TaskCall, seconds: float) -> Result:
-    scope = asyncio.timeout(seconds)
-    try:
-        async with scope:
-            return await _called(call)
-    except TimeoutError:
-        if scope.expired():
-            raise NodeTimeoutError(call.node.name, seconds) from None
-        raise
+async def _limited(call: TaskCall, limit: float | Timeout) -> Result:
+    async with in_time(call.node.name, limit) as alive:
+        return await _called(call.heard_by(alive))
 
 
 async def _settled(call: TaskCall) -> Result | None:
@@ -357,12 +362,8 @@ async def _settled(call: TaskCall) -> Result | None:
     Middleware is asked where the node would ask it: a sync node's in a worker.
     """
 
-    def read(result: Any) -> Result:
-        checked = call.schema.update(result or {}, f"result of {call.node.name!r}")
-        return dict(checked.values), checked.replaced, None
-
     def found() -> tuple[Any] | None:
-        return outcome(None, _OF_A_NODE, call.frame, read=read)
+        return outcome(None, _OF_A_NODE, call.frame, read=lambda it: set_result(call, it))
 
     if None not in call.frame.began:
         return None
