@@ -18,6 +18,7 @@ from nbgraph.core.exports import set_writer
 from nbgraph.core.flow import branch, join, when
 from nbgraph.core.graph import Graph, GraphResult
 from nbgraph.core.interrupts import GraphInterrupt, interrupt
+from nbgraph.core.lapses import ASK_AGAIN, DISMISS
 from nbgraph.core.middleware import Middleware, RunOutcome
 from nbgraph.core.node import END, START, Command, Node, Send, node
 from nbgraph.core.node_cache import NodeCache
@@ -60,6 +61,8 @@ if TYPE_CHECKING:
     from nbgraph.stores.sqlite import SQLiteStateStore
 
 __all__ = [
+    "ASK_AGAIN",
+    "DISMISS",
     "END",
     "START",
     "UNSET",

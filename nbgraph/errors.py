@@ -6,10 +6,12 @@ NbgraphError
 │   ├── NodeTimeoutError           a node took longer than its timeout
 │   ├── GraphTimeoutError          a run's supersteps took longer than the graph's timeout
 │   ├── NodeFailedError            a node failed in a process that is gone
+│   ├── NoAnswerError              a question was dismissed or expired, and has no default
 │   ├── WorkerLostError            what should have run a task failed, or never said how it went
 │   └── ResumeError                a request does not fit where the thread stands
 │       ├── AnswerError            an answer does not fit its response schema
 │       ├── AlreadyAnsweredError   somebody answered this question first
+│       ├── QuestionExpiredError   the time of the question is over
 │       ├── StaleAnswerError       the answer belongs to a question that is no longer asked
 │       └── RedefinedGraphError    the thread needs nodes or fields the graph does not have
 │                                  (also a StateStoreError)
@@ -62,8 +64,10 @@ __all__ = [
     "ModelProviderError",
     "ModelTimeoutError",
     "NbgraphError",
+    "NoAnswerError",
     "NodeFailedError",
     "NodeTimeoutError",
+    "QuestionExpiredError",
     "RedefinedGraphError",
     "ResumeError",
     "RunInterruptedError",
@@ -135,6 +139,21 @@ class NodeFailedError(GraphExecutionError):
         super().__init__(f"Node {node_name!r} failed with {error_type}: {message}")
 
 
+class NoAnswerError(GraphExecutionError):
+    """Raised where a node asked: its question was dismissed or expired, and has no default.
+
+    The node may catch it. Where it does not, its task fails, and asks again when it is continued.
+    """
+
+    def __init__(self, key: str, how: str) -> None:
+        self.key = key
+        self.how = how
+        super().__init__(
+            f"Question {key!r} ends without an answer ({how}); catch NoAnswerError in the node, or "
+            "give interrupt() a default="
+        )
+
+
 class WorkerLostError(GraphExecutionError):
     """What should have run a task failed, or never said how it went; the task can be continued."""
 
@@ -176,6 +195,18 @@ class AlreadyAnsweredError(ResumeError):
         self.at = at
         who = f"{by!r} answered" if by else "somebody answered"
         super().__init__(f"{who} {key!r} first; this answer was not recorded")
+
+
+class QuestionExpiredError(ResumeError):
+    """The time of a question is over; its default counts, if it has one."""
+
+    def __init__(self, key: str, at: float) -> None:
+        self.key = key
+        self.at = at
+        super().__init__(
+            f"The time for {key!r} is over, so this answer comes too late; continue the thread "
+            "without one"
+        )
 
 
 class StaleAnswerError(ResumeError):

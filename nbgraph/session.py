@@ -201,7 +201,8 @@ class Session:
 
     def _continue(self, request: Continue, break_when: Predicate | None = None) -> Run:
         position = self._snapshot.position
-        if position.pending and not position.runnable:
+        may_be_over = any(item.expires_at is not None for item in position.pending.values())
+        if position.pending and not (position.runnable or may_be_over):
             raise ResumeError(f"The thread waits for {', '.join(map(repr, position.pending))}")
         if not position.tasks:
             raise ResumeError("There is nothing to continue; start the thread with an input")

@@ -361,8 +361,21 @@ def _visited(snapshot: Snapshot, node: str, report: Report) -> Snapshot:
 def _answered(snapshot: Snapshot, event: AnswersGiven, before: Position) -> Snapshot:
     for key in event.answers:
         snapshot = _barred(snapshot, before.pending[key].task_id, mark="idle")
-    text = f"{event.by or 'somebody'} answered {', '.join(event.answers)}"
-    return _said(snapshot, event, text, "done")
+    return _said(snapshot, event, _how_answered(event), "done")
+
+
+def _how_answered(event: AnswersGiven) -> str:
+    who = event.by or "somebody"
+    said = {
+        None: f"{who} answered",
+        "dismissed": f"{who} dismissed",
+        "again": f"{who} asks again for",
+        "expired": "nobody answered in time",
+    }
+    keys: dict[str | None, list[str]] = {}
+    for key in event.answers:
+        keys.setdefault(event.lapsed.get(key), []).append(key)
+    return "; ".join(f"{said[how]} {', '.join(each)}" for how, each in keys.items())
 
 
 def _halted(snapshot: Snapshot) -> Snapshot:

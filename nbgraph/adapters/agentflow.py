@@ -42,7 +42,7 @@ from nbgraph.core.events import (
     StateEdited,
     TaskFailed,
 )
-from nbgraph.core.opening import login_name
+from nbgraph.core.naming import login_name
 from nbgraph.core.requests import (
     Continue,
     Edit,

@@ -37,7 +37,7 @@ from nbgraph.core.events import (
     StateEdited,
     TaskFinished,
 )
-from nbgraph.core.opening import login_name
+from nbgraph.core.naming import login_name
 from nbgraph.core.requests import (
     Continue,
     Edit,

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from nbgraph.adapters.log import BranchLog
+from nbgraph.core.answering import check_unanswered
 from nbgraph.core.driver import Shape
 from nbgraph.core.events import Event
 from nbgraph.core.flow import Structure
+from nbgraph.core.lapses import Lapse
 from nbgraph.core.node import Node, node
-from nbgraph.core.opening import check_unanswered, opening
+from nbgraph.core.opening import opening
 from nbgraph.core.requests import Continue, Resume, SetBreakpoints, Skip, Start
 from nbgraph.core.schema import StateSchema
 from nbgraph.errors import ResumeError
@@ -34,6 +36,8 @@ def checked(
     """
     if isinstance(request, Start):
         return _start(branch)
+    if isinstance(request, Resume):
+        _check_answers(request)
     stand_ins = {each.path: _stand_in(each.path) for each in shape.nodes}
     try:
         return opening(
@@ -47,6 +51,13 @@ def checked(
         if isinstance(request, Resume):
             check_unanswered(branch.events, request.asked, request.asked)
         raise
+
+
+def _check_answers(request: Resume) -> None:
+    """Refuse what is no answer: another engine's node would read it as one."""
+    for given in (request.value, *(request.answers or {}).values()):
+        if isinstance(given, Lapse):
+            raise ResumeError(f"{given!r} stands for no answer, and this engine needs one")
 
 
 def _start(branch: BranchLog) -> list[Event]:

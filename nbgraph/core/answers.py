@@ -21,6 +21,7 @@ from pydantic.json_schema import GenerateJsonSchema
 from nbgraph.core.events import Interrupt
 from nbgraph.core.json_drafts import modern
 from nbgraph.core.json_values import Json, NotJsonError, is_array, is_object, pointer, to_json
+from nbgraph.core.lapses import Lapse
 from nbgraph.core.type_judges import NotValidError, adapter, validated
 from nbgraph.errors import AnswerError, GraphConfigError
 
@@ -300,4 +301,7 @@ def typed(response_schema: Any, json_answer: Json, key: str) -> Any:
 def _plain(answer: Any) -> Json:
     if answer is UNSET:
         raise NotJsonError("the answer", {"": "It is not filled in"})
+    if isinstance(answer, Lapse):
+        problem = f"{answer!r} stands for no answer, which is not possible here"
+        raise NotJsonError("the answer", {"": problem})
     return to_json(answer, where="the answer")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from nbgraph.core.context import NodeContext, Port
 from nbgraph.core.events import TaskSpec
 from nbgraph.core.interrupts import Frame
+from nbgraph.core.lapses import Lapse
 from nbgraph.core.log import Log
 from nbgraph.core.node_hooks import Asker, node_hooks
 from nbgraph.core.position import Answered
@@ -60,8 +61,9 @@ class RunInfo:
         position = self.log.position
         hooked = dict(fresh(position.hooked.get(task.task_id) or {}))
         began = set(position.began.get(task.task_id, ()))
-        answered = {key: fresh(item.answer) for key, item in given.items()}
-        known = hooked | answered
+        answered = {key: fresh(item.answer) for key, item in given.items() if item.counts}
+        lapsed = {key: Lapse(item.lapsed) for key, item in given.items() if item.lapsed}
+        known = hooked | answered | lapsed
         here = {
             key: item.interrupt
             for key, item in given.items()

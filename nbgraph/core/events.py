@@ -72,6 +72,10 @@ class Interrupt(Record):
         Sequence of the event that asked. The same key asked again has another `asked`.
     created_at : float
         When it was asked, in seconds since the epoch.
+    expires_at : float or None
+        Until when it waits, in seconds since the epoch; None for ever.
+    default : JSON
+        What counts if it is dismissed or expires, if `has_default` says that there is one.
     problems : dict of str to str
         Why an earlier answer did not count, by JSON Pointer; empty for a first asking.
     """
@@ -87,6 +91,9 @@ class Interrupt(Record):
     tool_call_id: str | None = None
     asked: int = 0
     created_at: float = 0.0
+    expires_at: float | None = None
+    default: Json = None
+    has_default: bool = False
     problems: dict[str, str] = Field(default_factory=dict[str, str])
 
 
@@ -148,12 +155,19 @@ class RunStarted(_Event):
 
 
 class AnswersGiven(_Event):
-    """Somebody answered pending questions; `asked` says which asking of each key."""
+    """Somebody answered pending questions; `asked` says which asking of each key.
+
+    `lapsed` says of which ones nobody gave the answer, and why: they were dismissed, they expired,
+    or are to be asked again. What stands for their answer is their default, or None.
+    """
 
     type: Literal["answers_given"] = "answers_given"
     answers: dict[str, Json]
     asked: dict[str, int]
     by: str | None = None
+    lapsed: dict[str, Literal["dismissed", "expired", "again"]] = Field(
+        default_factory=dict[str, Literal["dismissed", "expired", "again"]]
+    )
 
 
 class AnswerRefused(_Event):

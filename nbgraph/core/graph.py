@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import time
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
@@ -354,6 +355,9 @@ class Graph(ThreadQueries, GraphStreams, GraphData):
         missing = sorted({task.node for task in position.tasks} - set(self.structure.nodes))
         if missing:
             raise RedefinedGraphError(nodes=missing)
+
+    clock: Callable[[], float] = staticmethod(time.time)
+    """Returns the time by which questions expire, in seconds since the epoch."""
 
     show_in_cell: ClassVar[Callable[..., dict[str, Any]] | None] = None
     """Set from above: returns what a graph shows in a notebook cell, by mime type."""

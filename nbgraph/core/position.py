@@ -312,7 +312,9 @@ def _reported(
     match event:
         case TaskFailed():
             return moved.moved(
-                failed={**position.failed, task_id: event}, children=_placed(position, event)
+                failed={**position.failed, task_id: event},
+                children=_placed(position, event),
+                answered=_asked_anew(position.answered, task_id),
             )
         case TaskInterrupted(interrupts=interrupts, cache=cache, answers=hooked, ended=keys):
             asked = {item.key for item in interrupts}
@@ -332,6 +334,17 @@ def _reported(
             kept = {**position.once.get(task_id, {}), key: value}
             began = ended(position.began, task_id, key)
             return moved.moved(once={**position.once, task_id: kept}, began=began)
+
+
+def _asked_anew(answered: Mapping[str, Answered], task_id: str) -> Mapping[str, Answered]:
+    """Return what is answered after a task failed: one without an answer asks again."""
+    if all(item.counts for item in answered.values()):
+        return answered
+    return {
+        key: item
+        for key, item in answered.items()
+        if item.counts or item.interrupt.task_id != task_id
+    }
 
 
 def _begun(position: Position, task_id: str, key: str | None) -> Position:
@@ -355,7 +368,7 @@ def _placed(position: Position, event: TaskFailed | TaskInterrupted) -> Mapping[
 def _asked(position: Position, event: AnswersGiven | AnswerRefused) -> Position:
     pending, answered, began = dict(position.pending), dict(position.answered), position.began
     match event:
-        case AnswersGiven(answers=answers, by=by):
+        case AnswersGiven(answers=answers, by=by, lapsed=lapsed):
             for key, answer in answers.items():
                 answered[key] = Answered(
                     pending.pop(key),
@@ -365,6 +378,7 @@ def _asked(position: Position, event: AnswersGiven | AnswerRefused) -> Position:
                     event.sequence,
                     position.step + 1,
                     event.branch_id,
+                    lapsed.get(key),
                 )
         case AnswerRefused(key=key, problems=problems):
             asked = {"asked": event.sequence, "created_at": event.created_at}

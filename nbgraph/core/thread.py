@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 from uuid import uuid4
 
+from nbgraph.core.answering import check_unanswered
 from nbgraph.core.context import NOT_PROVIDED, Parent
 from nbgraph.core.driver import Capability, Shape
 from nbgraph.core.events import (
@@ -22,7 +23,8 @@ from nbgraph.core.events import (
 from nbgraph.core.executor import THREADS, Executor
 from nbgraph.core.inside import events_inside
 from nbgraph.core.log import Draft, Log
-from nbgraph.core.opening import check_unanswered, login_name, opening
+from nbgraph.core.naming import login_name
+from nbgraph.core.opening import opening
 from nbgraph.core.position import Position
 from nbgraph.core.requests import (
     Continue,
@@ -297,24 +299,6 @@ class Thread:
         finally:
             self._running = None
 
-    def _limits(
-        self,
-        request: Start | Resume | Continue,
-        break_when: Callable[[Any], bool] | None,
-        steps: int | None,
-    ) -> Limits:
-        """Return how far a request may go; `steps` is given where it is a sub-graph's part."""
-        limits = Limits(
-            self.graph.max_steps,
-            steps,
-            timeout=self.graph.timeout,
-            break_when=break_when,
-            into=steps is not None,
-        )
-        if steps is None and isinstance(request, Continue):
-            return replace(limits, steps=request.steps, until=request.until, into=request.into)
-        return limits
-
     async def _opening(
         self, request: Start | Resume | Continue | Edit | Skip | SetBreakpoints
     ) -> list[Event]:
@@ -341,6 +325,7 @@ class Thread:
             structure=self.graph.structure,
             schema=self.graph.schema,
             thread_id=self.thread_id,
+            now=-math.inf if self._parent else self.graph.clock(),  # of a sub-graph, its root says
         )
 
     async def _explain(self, request: Request, conflict: ConcurrentRunError) -> None:
