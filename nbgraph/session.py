@@ -175,10 +175,16 @@ class Session:
         """
         return self._continue(Continue(), break_when)
 
-    def step(self) -> Run:
-        """Run one superstep."""
+    def step(self, task: str | None = None) -> Run:
+        """Run one superstep, or one task of it: the others wait for the next request.
+
+        Raises
+        ------
+        ResumeError
+            If there is no such task to run, or as `proceed` says.
+        """
         self._need("step")
-        return self._continue(Continue(steps=1))
+        return self._continue(Continue(steps=1, tasks=() if task is None else (task,)))
 
     def step_into(self) -> Run:
         """Run one superstep; a sub-graph in it pauses before its first one, or runs one of its."""
@@ -218,18 +224,18 @@ class Session:
         self._need("stop")
         submit(self._tell(Stop()))
 
-    def edit(self, update: Mapping[str, Any]) -> None:
-        """Change the state through its reducers.
+    def edit(self, update: Mapping[str, Any], *, goto: Any = None) -> None:
+        """Change the state through its reducers; `goto` says which node runs next, or which ones.
 
         Raises
         ------
         StateUpdateError
             If a value does not fit; the thread is unchanged.
         ResumeError
-            While the thread is running.
+            While the thread is running, or if there is no such node to go to.
         """
         self._need("edit")
-        self._now(Edit(update))
+        self._now(Edit(update, goto=goto))
 
     def skip(self, task_id: str, value: Mapping[str, Any] | None = None) -> None:
         """Count an unfinished task as finished, with `value` as its update."""

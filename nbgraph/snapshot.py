@@ -238,6 +238,8 @@ def _recorded(snapshot: Snapshot, before: Position, event: Event, shape: Shape) 
             return _said(refused.moved(records=records), event, text, "failed")
         case RunFinished():
             return _said(_ended(snapshot, before, shape), event, "finished", "done")
+        case StateEdited(tasks=tasks) if tasks is not None:
+            return _planned(_noted(_started_anew(snapshot), event), tasks)
         case _:
             return _noted(snapshot, event)
 
@@ -256,9 +258,16 @@ def _noted(snapshot: Snapshot, event: Event) -> Snapshot:
         case StateEdited(update=update, replaced=replaced, by=None) if {*update} == {*replaced}:
             return snapshot  # the whole values of an engine that merges by itself
         case StateEdited(update=update, by=by):
-            return _said(snapshot, event, f"{by or 'somebody'} edited {', '.join(update)}", "idle")
+            return _said(snapshot, event, _how_edited(event, by or "somebody", update), "idle")
         case _:
             return snapshot
+
+
+def _how_edited(event: StateEdited, who: str, update: Iterable[str]) -> str:
+    edited = f"{who} edited {', '.join(update) or 'nothing'}"
+    if event.tasks is None:
+        return edited
+    return f"{edited} and went to {', '.join(task.task_id for task in event.tasks) or 'the end'}"
 
 
 def _started_anew(snapshot: Snapshot) -> Snapshot:

@@ -16,6 +16,7 @@ from nbgraph.core.events import (
     RunPaused,
     RunStarted,
     RunStopped,
+    StateEdited,
     SuperstepFinished,
     TaskFailed,
     TaskFinished,
@@ -154,7 +155,7 @@ class _Fold:
 
     def take(self, event: Event) -> None:
         match event:
-            case RunStarted(tasks=tasks):
+            case RunStarted(tasks=tasks) | StateEdited(tasks=tuple(tasks)):
                 if all(row.mark in ("done", "skipped") for row in self.now.values()):
                     self.done += self.now.values()
                 self._plan(tasks, event.created_at)

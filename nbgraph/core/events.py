@@ -266,13 +266,17 @@ class SuperstepFinished(_Event):
 
 
 class StateEdited(_Event):
-    """Somebody changed the state: through the reducers, or whole (`replace=True`)."""
+    """Somebody changed the state: through the reducers, or whole (`replace=True`).
+
+    With `tasks`, these run next instead of the current superstep, which is dropped.
+    """
 
     type: Literal["state_edited"] = "state_edited"
     update: dict[str, Json]
     replaced: tuple[str, ...] = ()
     replace: bool = False
     by: str | None = None
+    tasks: tuple[TaskSpec, ...] | None = None
 
 
 class BreakpointsSet(_Event):

@@ -59,8 +59,12 @@ class Migration:
                     "replaced": self._kept(replaced),
                     "tasks": tuple(map(self._placed, tasks)),
                 }
-            case StateEdited(update=update, replaced=replaced):
-                return {"update": self._update(update), "replaced": self._kept(replaced)}
+            case StateEdited(update=update, replaced=replaced, tasks=tasks):
+                return {
+                    "update": self._update(update),
+                    "replaced": self._kept(replaced),
+                    "tasks": None if tasks is None else tuple(map(self._placed, tasks)),
+                }
             case TaskFinished(update=update, replaced=replaced, routes=routes):
                 return {
                     "update": self._update(update),

@@ -126,6 +126,7 @@ class Node(Source, Goal):
     metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
     inner: Inner | None = None
     effect: Literal["once"] | None = None
+    defer: bool = False
     is_async: bool = field(init=False, repr=False)
     is_plain: bool = field(init=False, repr=False)
     """Whether it runs once for its task, whatever comes of it."""
@@ -195,6 +196,7 @@ def node(
     description: str | None = None,
     metadata: Mapping[str, Any] | None = None,
     effect: Literal["once"] | None = None,
+    defer: bool = False,
 ) -> Callable[[Callable[..., Any]], Node]: ...
 def node(  # noqa: PLR0913 - a decorator's options
     function: Callable[..., Any] | None = None,
@@ -211,6 +213,7 @@ def node(  # noqa: PLR0913 - a decorator's options
     description: str | None = None,
     metadata: Mapping[str, Any] | None = None,
     effect: Literal["once"] | None = None,
+    defer: bool = False,
 ) -> Node | Callable[[Callable[..., Any]], Node]:
     """Make a node of a function, as a decorator with or without options.
 
@@ -245,6 +248,9 @@ def node(  # noqa: PLR0913 - a decorator's options
         The node runs at most once for a task: its start is recorded before it runs, and if the
         process ends or it fails before there is a result, it is not repeated. A person is asked to
         retry it, to skip it (nothing is written) or to set what it returned.
+    defer : bool
+        The node waits until no other node follows, and then runs once, however many led to it. A
+        `Send` to it is not held back.
 
     Returns
     -------
@@ -275,6 +281,7 @@ def node(  # noqa: PLR0913 - a decorator's options
             text=description,
             metadata=dict(metadata or {}),
             effect=_checked_effect(effect, retry),
+            defer=bool(defer),
         )
 
     return made if function is None else made(function)

@@ -22,7 +22,7 @@ from nbgraph.core.naming import listed, login_name
 from nbgraph.core.position import Position, merged_state
 from nbgraph.core.requests import Continue, Edit, Resume, SetBreakpoints, Skip, Start
 from nbgraph.core.schema import StateSchema, Update
-from nbgraph.core.superstep import check_conflicts, first_tasks
+from nbgraph.core.superstep import check_conflicts, first_tasks, gone_to
 from nbgraph.errors import InvalidUpdateError, ResumeError
 
 __all__ = ["check_breakpoints", "opening"]
@@ -55,9 +55,10 @@ def opening(
             return [answers_given(request, position, thread_id=thread_id, now=now)]
         case Continue():
             _check_until(request.until, structure)
+            _check_tasks(request.tasks, position)
             return _continued(position, schema, expired(position, thread_id=thread_id, now=now))
         case Edit():
-            return [_edited(request, position, schema)]
+            return [_edited(request, position, structure, schema)]
         case Skip():
             return [_skipped(request, position, schema)]
         case SetBreakpoints():
@@ -87,16 +88,28 @@ def _fitted(
     return schema.start(given, where)
 
 
-def _edited(request: Edit, position: Position, schema: StateSchema) -> StateEdited:
+def _edited(
+    request: Edit, position: Position, structure: Structure, schema: StateSchema
+) -> StateEdited:
     checked = _fitted(request.update, "edit", position, schema)
-    for result in () if position.merged else position.finished.values():
+    tasks = None if request.goto is None else gone_to(structure, schema, request.goto)
+    if tasks is None and not position.merged:
+        _check_unwritten(checked, position, schema)
+    return StateEdited(
+        update=dict(checked.values),
+        replaced=checked.replaced,
+        by=request.by or login_name(),
+        tasks=tasks,
+    )
+
+
+def _check_unwritten(checked: Update, position: Position, schema: StateSchema) -> None:
+    """Refuse an edit of a field that a finished task of the superstep wrote, unless both merge."""
+    for result in position.finished.values():
         for name in checked.values:
             alone = not schema.merges(name) or name in (*checked.replaced, *result.replaced)
             if name in result.update and alone:
                 raise InvalidUpdateError(name, ["an edit", result.node])
-    return StateEdited(
-        update=dict(checked.values), replaced=checked.replaced, by=request.by or login_name()
-    )
 
 
 def _continued(position: Position, schema: StateSchema, over: AnswersGiven | None) -> list[Event]:
@@ -124,6 +137,15 @@ def _check_until(path: str | None, structure: Structure) -> None:
     if path is not None and path not in known:
         raise ResumeError(
             f"There is no node {path!r} to run to; nodes are {listed(structure.nodes)}"
+        )
+
+
+def _check_tasks(task_ids: tuple[str, ...], position: Position) -> None:
+    known = [task.task_id for task in position.runnable]
+    unknown = [task_id for task_id in task_ids if task_id not in known]
+    if unknown:
+        raise ResumeError(
+            f"Task {listed(unknown)} is not about to run; those that are: {listed(known)}"
         )
 
 

@@ -299,7 +299,15 @@ def _written(position: Position, event: RunStarted | StateEdited, folding: Foldi
         case StateEdited(update=update, replaced=replaced, replace=whole):
             start: Mapping[str, Any] = {} if whole else position.state
             state = folding.apply(start, update, replaced)
-            return position.moved(sequence=event.sequence, state=state)
+            edited = position.moved(sequence=event.sequence, state=state)
+            return edited if event.tasks is None else _sent_to(edited, event, event.tasks)
+
+
+def _sent_to(position: Position, event: StateEdited, tasks: tuple[TaskSpec, ...]) -> Position:
+    """Return the position after somebody said what runs next."""
+    return position.moved(
+        **_CLEARED, tasks=tasks, planned=event.sequence, planned_at=event.created_at
+    )
 
 
 def _reported(

@@ -137,6 +137,7 @@ class ThreadQueries:
         *,
         branch_id: str = "main",
         create: bool = False,
+        goto: Any = None,
         state_store: StateStore | None = None,
     ) -> str:
         """Change the state through its reducers, and return the id of the event that did.
@@ -149,6 +150,9 @@ class ThreadQueries:
             Named fields.
         create : bool
             Make the thread, from the schema's defaults, if it is not in the store.
+        goto : node, str, Send, END or a list of them, optional
+            What runs next, instead of what would; the current superstep and its questions are
+            dropped. `invoke(None, ...)` goes on there.
         state_store : StateStore, optional
             Instead of the graph's own.
 
@@ -160,11 +164,13 @@ class ThreadQueries:
             If a value does not fit.
         InvalidUpdateError
             If a task of the current superstep wrote a field already that only one may write.
+        ResumeError
+            If there is no such node to go to.
         """
         thread = self._stored(thread_id, branch_id, state_store)
         if not create:
             await thread.position()
-        return (await _recorded(thread, Edit(values)))[-1].id
+        return (await _recorded(thread, Edit(values, goto=goto)))[-1].id
 
     async def fork(
         self,

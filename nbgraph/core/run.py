@@ -156,6 +156,8 @@ class Superstepper:
     def _started(self) -> Sequence[LiveEvent]:
         """Start the tasks of a superstep."""
         tasks = self._log.position.runnable
+        if self._limits.tasks and not self.steps:
+            tasks = tuple(task for task in tasks if task.task_id in self._limits.tasks)
         port = self._outlet = self._outlet or self._port(asyncio.get_running_loop())
         calls = list(self._info.calls(tasks, port, self.steps))
         self._waiting = {task.task_id for task in tasks}
@@ -273,6 +275,9 @@ class Superstepper:
             return
         if position.merged:
             self._route(draft, position.state)
+            return
+        if position.unfinished:  # only some of the tasks were to run
+            draft.add(RunPaused(reason="step"))
             return
         try:
             check_conflicts(position, graph.schema)

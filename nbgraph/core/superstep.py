@@ -14,9 +14,21 @@ from nbgraph.core.node import END, Command, Node, Send
 from nbgraph.core.path import Branch
 from nbgraph.core.position import Position
 from nbgraph.core.schema import StateSchema
-from nbgraph.errors import GraphExecutionError, InvalidUpdateError, StateUpdateError
+from nbgraph.errors import (
+    GraphExecutionError,
+    InvalidUpdateError,
+    ResumeError,
+    StateUpdateError,
+)
 
-__all__ = ["breaks_when", "check_conflicts", "first_tasks", "next_tasks", "read_result"]
+__all__ = [
+    "breaks_when",
+    "check_conflicts",
+    "first_tasks",
+    "gone_to",
+    "next_tasks",
+    "read_result",
+]
 
 
 def first_tasks(structure: Structure) -> tuple[TaskSpec, ...]:
@@ -44,13 +56,39 @@ def next_tasks(
         If a router returns what its branch does not know.
     """
     routes: list[Route] = []
+    sources: list[str] = []
     for task in position.tasks:
         result = position.finished[task.task_id]
         chosen = _routes(structure, task.node, view) if result.routes is None else result.routes
         routes.extend(chosen)
+        sources.extend([task.node] * len(chosen))
     arrived, ready = _joined(structure, position)
-    routes.extend(map(_plain_route, ready))
-    return _numbered(routes), arrived
+    routes.extend(_plain_route(target) for target, _ in ready)
+    if not structure.deferred:
+        return _numbered(routes), arrived
+    for _, there in ready:
+        sources.append(there[0])
+    return _held_back(structure, position, list(zip(routes, sources, strict=True)), arrived)
+
+
+def _held_back(
+    structure: Structure,
+    position: Position,
+    led: Sequence[tuple[Route, str]],
+    arrived: dict[str, tuple[str, ...]],
+) -> tuple[tuple[TaskSpec, ...], dict[str, tuple[str, ...]]]:
+    """Hold back deferred nodes while others follow; what led to them is kept as at a join."""
+    held = {name: position.joins[name] for name in structure.deferred if name in position.joins}
+    others: list[Route] = []
+    for route, source in led:
+        if route.node in structure.deferred and route.payload is None:
+            held[route.node] = tuple(dict.fromkeys((*held.get(route.node, ()), source)))
+        else:
+            others.append(route)
+    following = _numbered(others)
+    if following:
+        return following, {**arrived, **held}
+    return _numbered(map(_plain_route, held)), arrived
 
 
 def _routes(structure: Structure, name: str, view: Callable[[], Any]) -> list[Route]:
@@ -82,16 +120,17 @@ def _chosen(branch: Branch, name: str, view: Any) -> str:
 
 def _joined(
     structure: Structure, position: Position
-) -> tuple[dict[str, tuple[str, ...]], list[str]]:
+) -> tuple[dict[str, tuple[str, ...]], list[tuple[str, tuple[str, ...]]]]:
+    """Return what has arrived at open joins, and the targets of those that are full."""
     if not structure.joins:
         return {}, []
     done = {task.node for task in position.tasks}
     arrived: dict[str, tuple[str, ...]] = {}
-    ready: list[str] = []
+    ready: list[tuple[str, tuple[str, ...]]] = []
     for name, (sources, target) in structure.joins.items():
         here = {*position.joins.get(name, ()), *(source for source in sources if source in done)}
         if len(here) == len(sources):
-            ready.append(target)
+            ready.append((target, sources))
         elif here:
             arrived[name] = tuple(source for source in sources if source in here)
     return arrived, ready
@@ -258,6 +297,27 @@ def _means(declared: Any, target: Any) -> bool:
     if isinstance(declared, str):
         return declared in (target, getattr(target, "name", None))
     return declared is target or (isinstance(target, str) and declared.name == target)
+
+
+def gone_to(structure: Structure, schema: StateSchema, goto: Any) -> tuple[TaskSpec, ...]:
+    """Return the tasks that somebody who edits the state leads to.
+
+    Raises
+    ------
+    ResumeError
+        If the graph has no such node.
+    """
+    targets = cast("Sequence[Any]", goto) if isinstance(goto, list | tuple) else [goto]
+    routes: list[Route] = []
+    for target in targets:
+        found = target.node if isinstance(target, Send) else target
+        name = found if isinstance(found, str) else getattr(found, "name", None)
+        if name != END.name and name not in structure.nodes:
+            known = ", ".join(map(repr, structure.nodes))
+            raise ResumeError(f"There is no node {target!r} to go to; nodes are {known}")
+        payload = _payload(target, schema) if isinstance(target, Send) else None
+        routes.append(made(Route, node=name, payload=payload))
+    return _numbered(routes)
 
 
 def _payload(send: Send, schema: StateSchema) -> dict[str, Any]:
