@@ -16,7 +16,7 @@ from nbgraph.core.events import Interrupt
 from nbgraph.core.executor import Executor, InlineExecutor, ThreadExecutor
 from nbgraph.core.exports import set_writer
 from nbgraph.core.flow import branch, join, when
-from nbgraph.core.graph import Graph, GraphResult
+from nbgraph.core.graph import Graph
 from nbgraph.core.interrupts import GraphInterrupt, interrupt
 from nbgraph.core.lapses import ASK_AGAIN, DISMISS
 from nbgraph.core.middleware import Middleware, RunOutcome
@@ -24,6 +24,7 @@ from nbgraph.core.node import END, START, Command, Node, Send, node
 from nbgraph.core.node_cache import NodeCache
 from nbgraph.core.reducers import Replace, add, merge_dict, replace
 from nbgraph.core.requests import Resume
+from nbgraph.core.result import GraphResult
 from nbgraph.core.retry import Retry
 from nbgraph.core.schema import BaseState
 from nbgraph.core.spec import GraphData
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from nbgraph.session import Session, open_session
     from nbgraph.stores.postgres import PostgresStateStore
     from nbgraph.stores.sqlite import SQLiteStateStore
+    from nbgraph.stores.sqlite import SQLiteStateStore as FilesystemStateStore
 
 __all__ = [
     "ASK_AGAIN",
@@ -72,6 +74,7 @@ __all__ = [
     "Drawing",
     "Effect",
     "Executor",
+    "FilesystemStateStore",
     "Form",
     "FuturesExecutor",
     "Graph",
@@ -131,6 +134,7 @@ __version__ = "0.1.0"
 _LAZY = {
     "AgentState": "nbgraph.agents.react",
     "Drawing": "nbgraph.drawing.drawing",
+    "FilesystemStateStore": "nbgraph.state",
     "Form": "nbgraph.notebook.form",
     "FuturesExecutor": "nbgraph.core.futures",
     "ModelMiddlewareContext": "nbgraph.agents.contexts",

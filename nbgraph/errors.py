@@ -229,8 +229,9 @@ class RunLimitExceededError(NbgraphError):
     def __init__(self, limit_name: str, limit_value: int) -> None:
         self.limit_name = limit_name
         self.limit_value = limit_value
+        instead = "start another" if limit_name == "max_thread_steps" else "continue the"
         super().__init__(
-            f"The run reached {limit_name}={limit_value}; raise the limit, or continue the thread"
+            f"The run reached {limit_name}={limit_value}; raise the limit, or {instead} thread"
         )
 
 

@@ -25,7 +25,6 @@ from nbgraph.core.events import (
     RunFailed,
 )
 from nbgraph.core.exports import written
-from nbgraph.core.graph import GraphResult, result_of
 from nbgraph.core.loop import on_loop_thread, run_sync, submit
 from nbgraph.core.requests import (
     Continue,
@@ -38,6 +37,7 @@ from nbgraph.core.requests import (
     Start,
     Stop,
 )
+from nbgraph.core.result import GraphResult, result_of
 from nbgraph.core.store import StateStore, Status
 from nbgraph.drivers import driver_for
 from nbgraph.errors import (

@@ -46,6 +46,13 @@ class RunInfo:
             "branch_id": self.log.branch_id,
         }
 
+    def remaining(self, step: int) -> int:
+        """Return how many supersteps may follow superstep `step` of this call."""
+        graph, left = self.graph, self.graph.max_steps - step
+        if graph.max_thread_steps is not None:
+            left = min(left, graph.max_thread_steps - self.log.position.step)
+        return left - 1
+
     def calls(self, tasks: Iterable[TaskSpec], port: Port, step: int) -> Iterator[TaskCall]:
         """Return a call for each task of superstep `step`, with the answers it was given."""
         answered: dict[str, dict[str, Answered]] = {}
@@ -112,4 +119,5 @@ class RunInfo:
             stream_modes=self.stream_modes,
             resume_values=MappingProxyType(fresh(answered)),
             planned=(position.planned, position.planned_at),
+            remaining_steps=self.remaining(step),
         )

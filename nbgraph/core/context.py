@@ -116,6 +116,8 @@ class NodeContext:
         Where the task runs.
     step : int
         Number of the superstep in this call, from 0.
+    remaining_steps : int
+        How many supersteps this call, and its thread, may run after this one; 0 in the last.
     attempt : int
         Which try of the task this is, from 1; with `@node(retry=...)` there may be more.
     cache : dict
@@ -153,6 +155,7 @@ class NodeContext:
     middleware: tuple[Middleware, ...] = ()
     planned: tuple[int, float] = field(default=(0, 0.0), repr=False)
     attempt: int = 1
+    remaining_steps: int = 0
     _used: set[str] = field(default_factory=set[str], repr=False)
 
     def again(self, attempt: int) -> NodeContext:

@@ -24,6 +24,7 @@ class Limits:
     break_when: Callable[[Any], bool] | None = None
     into: bool = False
     tasks: tuple[str, ...] = ()
+    max_thread_steps: int | None = None
 
     def asked(self, request: Continue) -> Limits:
         """Return the limits of a `Continue`; what the graph around it says goes first."""

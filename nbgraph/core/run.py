@@ -346,8 +346,13 @@ class Superstepper:
             return
         if reason is not None:
             draft.add(RunPaused(reason=reason))
-        elif self.steps >= self._limits.max_steps:
-            draft.add(_failed(RunLimitExceededError("max_steps", self._limits.max_steps)))
+            return
+        limits = self._limits
+        if self.steps >= limits.max_steps:
+            draft.add(_failed(RunLimitExceededError("max_steps", limits.max_steps)))
+        elif limits.max_thread_steps is not None and draft.position.step >= limits.max_thread_steps:
+            error = RunLimitExceededError("max_thread_steps", limits.max_thread_steps)
+            draft.add(_failed(error))
 
     def _reason_before(self, draft: Draft) -> Literal["before", "until", "step", "pause"] | None:
         limits, position = self._limits, draft.position

@@ -58,6 +58,11 @@ class BranchRecord:
     parent_sequence: int
     created_at: float
 
+    @property
+    def from_event_id(self) -> str:
+        """The event it starts from, as an address on its parent: `"main:7"`."""
+        return f"{self.parent_branch_id}:{self.parent_sequence}"
+
 
 @dataclass(frozen=True, slots=True)
 class ThreadRecord:

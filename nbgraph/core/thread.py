@@ -273,6 +273,7 @@ class Thread:
             timeout=self.graph.timeout,
             break_when=break_when or self.graph.break_when,
             into=steps is not None,
+            max_thread_steps=self.graph.max_thread_steps,
         )
         if isinstance(request, Continue):
             limits = limits.asked(request)
@@ -319,6 +320,8 @@ class Thread:
     def _planned(
         self, request: Start | Resume | Continue | Edit | Skip | SetBreakpoints
     ) -> list[Event]:
+        if isinstance(request, Start) and self._parent is None:
+            request = Start(self.graph.interface.taken(request.input))
         return opening(
             request,
             self._log.position,

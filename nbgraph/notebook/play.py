@@ -11,7 +11,7 @@ from IPython.core.getipython import get_ipython
 from IPython.display import display
 from pydantic import BaseModel
 
-from nbgraph.core.graph import GraphResult
+from nbgraph.core.result import GraphResult
 from nbgraph.core.store import StateStore
 from nbgraph.errors import ResumeError
 from nbgraph.notebook.display import in_kernel, show_static, static_bundle, unattended
