@@ -99,7 +99,7 @@ def _check_keys(
 def _recorded(
     given: Mapping[str, Any], position: Position, thread_id: str, by: str | None
 ) -> AnswersGiven:
-    lapsed = {key: answer.value for key, answer in given.items() if isinstance(answer, Lapse)}
+    lapsed = {key: answer.word for key, answer in given.items() if isinstance(answer, Lapse)}
     defaults = {key: position.pending[key].default for key in lapsed}
     answered = {key: answer for key, answer in given.items() if key not in lapsed}
     return AnswersGiven(

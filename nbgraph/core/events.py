@@ -25,6 +25,7 @@ __all__ = [
     "Event",
     "Forked",
     "Interrupt",
+    "Lapsed",
     "LiveEvent",
     "Logged",
     "OnceRecorded",
@@ -45,6 +46,10 @@ __all__ = [
     "TaskStarted",
     "made",
 ]
+
+
+Lapsed = Literal["dismissed", "expired", "again"]
+"""Why a question ends without a person's answer."""
 
 
 class Interrupt(Record):
@@ -165,9 +170,7 @@ class AnswersGiven(_Event):
     answers: dict[str, Json]
     asked: dict[str, int]
     by: str | None = None
-    lapsed: dict[str, Literal["dismissed", "expired", "again"]] = Field(
-        default_factory=dict[str, Literal["dismissed", "expired", "again"]]
-    )
+    lapsed: dict[str, Lapsed] = Field(default_factory=dict[str, Lapsed])
 
 
 class AnswerRefused(_Event):

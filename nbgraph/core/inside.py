@@ -9,6 +9,7 @@ from nbgraph.core.events import (
     ChildEvent,
     Event,
     RunStarted,
+    StateEdited,
     SuperstepFinished,
     TaskFailed,
     TaskFinished,
@@ -35,7 +36,7 @@ def telling(events: Sequence[Event]) -> list[Event]:
         match event:
             case RunStarted():
                 reports, plan = {}, event
-            case SuperstepFinished(next=tasks) if tasks:
+            case SuperstepFinished(next=tasks) | StateEdited(tasks=tasks) if tasks:
                 plan = event
             case TaskFinished() | TaskFailed() | TaskInterrupted() if event.child is not None:
                 reports.pop(event.task_id, None)
@@ -60,7 +61,7 @@ async def events_inside(
             return await _turn(store, structure, event, *names, place.sequence)
         case RunStarted(tasks=tasks):
             return await _begun(store, structure, thread_id, event, tasks)
-        case SuperstepFinished(next=tasks) if tasks:
+        case SuperstepFinished(next=tasks) | StateEdited(tasks=tasks) if tasks:
             return await _begun(store, structure, thread_id, event, tasks)
         case _:
             return []

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from enum import Enum
 from typing import Any
 
-from nbgraph.core.events import Interrupt
+from nbgraph.core.events import Interrupt, Lapsed
 
 __all__ = ["ASK_AGAIN", "DISMISS", "Lapse", "expiry", "is_expired", "overdue"]
 
@@ -20,6 +20,11 @@ class Lapse(Enum):
     DISMISSED = "dismissed"
     EXPIRED = "expired"
     AGAIN = "again"
+
+    @property
+    def word(self) -> Lapsed:
+        """What is recorded of it."""
+        return self.value
 
     def __repr__(self) -> str:
         return {"dismissed": "DISMISS", "again": "ASK_AGAIN"}.get(self.value, "EXPIRED")
