@@ -19,6 +19,15 @@ def branch(
 ) -> Branch:
     """Lead to `mapping[router(state)]`.
 
+    Parameters
+    ----------
+    router : callable
+        Called with the merged state; returns a key of the mapping.
+    mapping : mapping of hashable to Node or END
+        Where each key leads. The keys label the edges of the drawing.
+    ref : str or None
+        What `to_spec` calls the router, for one that cannot be imported by its own name.
+
     Raises
     ------
     GraphConfigError
@@ -34,6 +43,13 @@ def branch(
 def when(predicate: Callable[[Any], bool], target: Goal, *, otherwise: Goal = END) -> Branch:
     """Lead to `target` when `predicate(state)` is True, to `otherwise` when it is False.
 
+    Parameters
+    ----------
+    predicate : callable
+        Called with the merged state; returns True or False, and nothing else.
+    target, otherwise : Node or END
+        Where the two lead.
+
     Raises
     ------
     GraphConfigError
@@ -48,6 +64,11 @@ def join(*sources: Node) -> Join:
     """Wait for all `sources`, whatever the length of the ways to them: `join(b, c) >> d`.
 
     A source that arrives twice counts once; a new turn starts empty.
+
+    Parameters
+    ----------
+    *sources : Node
+        Two or more nodes, as `@node` makes them.
 
     Raises
     ------
