@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 from uuid import uuid4
 
@@ -253,10 +252,12 @@ class Thread:
         break_when: Callable[[Any], bool] | None = None,
         until: str | None = None,
         steps: int | None = None,
+        watched: bool = True,
     ) -> AsyncGenerator[Sequence[Event | LiveEvent], None]:
         """Carry out a request that runs the thread, as `send` does.
 
-        What became known together is handed up together: a layer less for every single event.
+        What became known together is handed up together: a layer less for every single event. Of a
+        run that is not `watched`, how it ended is all.
 
         Raises
         ------
@@ -282,6 +283,7 @@ class Thread:
             stream_modes=self._stream_modes,
             executor=self._executor,
             parent=self._parent,
+            watched=watched,
         )
         try:
             first = await self._opening(request)
@@ -296,24 +298,6 @@ class Thread:
             raise
         finally:
             self._running = None
-
-    def _limits(
-        self,
-        request: Start | Resume | Continue,
-        break_when: Callable[[Any], bool] | None,
-        steps: int | None,
-    ) -> Limits:
-        """Return how far a request may go; `steps` is given where it is a sub-graph's part."""
-        limits = Limits(
-            self.graph.max_steps,
-            steps,
-            timeout=self.graph.timeout,
-            break_when=break_when,
-            into=steps is not None,
-        )
-        if steps is None and isinstance(request, Continue):
-            return replace(limits, steps=request.steps, until=request.until, into=request.into)
-        return limits
 
     async def _opening(
         self, request: Start | Resume | Continue | Edit | Skip | SetBreakpoints
