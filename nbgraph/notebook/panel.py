@@ -35,7 +35,8 @@ from nbgraph.notebook.state_form import StateForm, few, start_schema
 from nbgraph.notebook.timeline import PanelTimeline
 from nbgraph.notebook.tool_card import ToolCard
 from nbgraph.notebook.toolbar import Toolbar
-from nbgraph.session import Run, Session, begin, open_session
+from nbgraph.opening import begin, open_session
+from nbgraph.session import Run, Session
 from nbgraph.snapshot import Snapshot
 
 __all__ = ["Panel"]
