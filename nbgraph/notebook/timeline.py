@@ -48,7 +48,10 @@ class Timeline(ipywidgets.VBox):
         classed(self, "nbgraph")
         self._painter = Painter(self._draw)
         self._stay = Stay(
-            super()._repr_mimebundle_, lambda: static_bundle(self.session), lambda: (self.session,)
+            super()._repr_mimebundle_,
+            lambda: static_bundle(self.session),
+            lambda: (self.session,),
+            lambda: self._graph.has_focus or self._past.at is not None,
         )
         self._unwatch: Callable[[], object] = lambda: None
         self.branch: Session | None = None
@@ -100,6 +103,7 @@ class Timeline(ipywidgets.VBox):
         set_text(self._people, _people(rows, chosen))
         self._people.layout.display = None if self._people.value else "none"
         serve_while_busy(self)
+        self._stay.drawn()
 
     @property
     def _selected(self) -> int | None:
