@@ -6,8 +6,8 @@ who works in the widget, whose focus, text and place stay where they are: an out
 again is drawn again.
 
 Where a widget is gone, a front end shows an error in its place. So its output is emptied, once:
-when it is closed, or when its thread has ended in it, another cell has run and nobody works in it.
-Evaluated again, the widget is back.
+when it is closed, or when its thread has finished in it, another cell has run and nobody works in
+it. Evaluated again, the widget is back.
 """
 
 from __future__ import annotations
@@ -146,12 +146,14 @@ def _same(these: Sequence[Snapshot], those: Sequence[Snapshot]) -> bool:
 
 
 def _rests(snapshot: Snapshot) -> bool:
-    """Return whether a thread goes on by a person's answer only, or not at all."""
-    return _has_ended(snapshot) or (not snapshot.running and bool(snapshot.pending))
+    """Return whether a thread goes on by a person only, or not at all."""
+    return not snapshot.running and (
+        snapshot.status in ("completed", "failed") or bool(snapshot.pending)
+    )
 
 
 def _has_ended(snapshot: Snapshot) -> bool:
-    return not snapshot.running and snapshot.status in ("completed", "failed")
+    return snapshot.status == "completed"
 
 
 _staying: weakref.WeakSet[Stay] = weakref.WeakSet()
@@ -166,7 +168,8 @@ def _watch(shell: Any, stay: Stay) -> None:
 
 
 def _ran(result: Any) -> None:
-    """Take note that a cell has run; what is no cell of the notebook has no number."""
-    if getattr(result, "execution_count", None):
+    """Take note that a cell has run; what is no cell of the notebook leaves no history."""
+    info = getattr(result, "info", None)
+    if getattr(info, "store_history", False) and not getattr(info, "silent", False):
         for each in list(_staying):
             each.ran()
