@@ -253,7 +253,8 @@ def lines(snapshot: Snapshot, now: float | None = None) -> Mapping[str, str]:
     for path, mark in snapshot.marks.items():
         progress = snapshot.progress.get(path)
         if mark == "waiting" and now is not None and path in asked:
-            text = f"for {age(now - asked[path])}"
+            since = now - asked[path]
+            text = f"for {age(since)}" if since >= 60 else "just asked"
         elif mark == "done" and path in answered:
             text = "answered"
         else:
@@ -269,7 +270,12 @@ _OPEN = ("running", "waiting", "failed")
 def _fanned(step: Superstep, path: str, mark: Mark, text: str) -> str:
     """Return the line of a node with several tasks in a superstep: `×8, 3 done`."""
     many, done = step.count(path), step.count(path, "done", "skipped")
-    return f"×{many}, {done} done" if mark == "running" or done else f"×{many} · {text}"
+    if mark == "running" or done:
+        return f"×{many}, {done} done"
+    return f"×{many} · {_SHORTER.get(text, text.removeprefix('for '))}"
+
+
+_SHORTER = {"just asked": "asked", "waits for you": "waits"}
 
 
 def age(seconds: float) -> str:
