@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from nbgraph.core.context import NodeContext, Port
+from nbgraph.core.eager import Starter
 from nbgraph.core.events import TaskSpec
 from nbgraph.core.interrupts import Frame
 from nbgraph.core.lapses import Lapse
@@ -35,6 +36,8 @@ class RunInfo:
     stream_modes: frozenset[str]
     asker: Asker | None = None
     """Answers questions in the name of the graph this one is a sub-graph of."""
+    starter: Starter = field(default_factory=Starter)
+    """Begins its tasks."""
 
     @property
     def names(self) -> dict[str, str]:

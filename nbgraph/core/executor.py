@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from nbgraph.core.blocking import named
 from nbgraph.core.notes import Notes
@@ -153,7 +153,7 @@ class ThreadExecutor(Executor):
     capabilities: frozenset[ExecutorCapability] = frozenset({"events", "cancel"})
 
     def start(self, batch: Batch) -> Sequence[asyncio.Task[None]]:
-        """Begin a batch as one asyncio task for each of its own.
+        """Begin a batch, and return an asyncio task for each of its own that waits.
 
         Also for a lone one: what a node does to its task it must not do to the caller's. Before
         Python 3.13, for one, a TaskGroup with a child that fails leaves its task marked as
@@ -161,11 +161,7 @@ class ThreadExecutor(Executor):
         outside. Nor does a sync node run on a loop: each is somebody's, the kernel's or the one
         that all sync calls share.
         """
-        report = batch.report
-        return [
-            asyncio.create_task(_reported(call, report), name=named(call.node.name))
-            for call in batch.calls
-        ]
+        return _begun(batch, _reported)
 
     async def run(self, batch: Batch) -> None:
         """Run a batch."""
@@ -183,11 +179,17 @@ class InlineExecutor(ThreadExecutor):
     name = "inline"
 
     def start(self, batch: Batch) -> Sequence[asyncio.Task[None]]:
-        """Begin a batch as one asyncio task for each of its own."""
-        return [
-            asyncio.create_task(_noted(call, batch.report), name=named(call.node.name))
-            for call in batch.calls
-        ]
+        """Begin a batch, and return an asyncio task for each of its own that waits."""
+        return _begun(batch, _noted)
+
+
+def _begun(
+    batch: Batch,
+    run: Callable[[TaskCall, Callable[[Outcome], None]], Coroutine[Any, Any, None]],
+) -> list[asyncio.Task[None]]:
+    start, report = batch.info.starter.start, batch.report
+    begun = [start(run(call, report), named(call.node.name)) for call in batch.calls]
+    return [task for task in begun if task is not None]
 
 
 async def _reported(call: TaskCall, report: Callable[[Outcome], None]) -> None:

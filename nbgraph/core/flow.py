@@ -26,6 +26,15 @@ def branch(
     Without a mapping, the router is annotated with all names it may return,
     `-> Literal["publish", "translate"]`; `"__end__"` is END.
 
+    Parameters
+    ----------
+    router : callable
+        Called with the merged state; returns a key of the mapping.
+    mapping : mapping of hashable to Node or END
+        Where each key leads. The keys label the edges of the drawing.
+    ref : str or None
+        What `to_spec` calls the router, for one that cannot be imported by its own name.
+
     Raises
     ------
     GraphConfigError
@@ -58,6 +67,13 @@ def _returned_names(router: Callable[[Any], Hashable]) -> tuple[str, ...]:
 def when(predicate: Callable[[Any], bool], target: Goal, *, otherwise: Goal = END) -> Branch:
     """Lead to `target` when `predicate(state)` is True, to `otherwise` when it is False.
 
+    Parameters
+    ----------
+    predicate : callable
+        Called with the merged state; returns True or False, and nothing else.
+    target, otherwise : Node or END
+        Where the two lead.
+
     Raises
     ------
     GraphConfigError
@@ -72,6 +88,11 @@ def join(*sources: Node) -> Join:
     """Wait for all `sources`, whatever the length of the ways to them: `join(b, c) >> d`.
 
     A source that arrives twice counts once; a new turn starts empty.
+
+    Parameters
+    ----------
+    *sources : Node
+        Two or more nodes, as `@node` makes them.
 
     Raises
     ------
@@ -123,11 +144,19 @@ class Structure:
 
     def source(self, path: str) -> str | None:
         """Return the code of a node, `"pay"`, or of one in a sub-graph, `"refund/pay"`."""
-        name, _, rest = path.partition("/")
+        name, rest = self.split(path)
         node = self.nodes.get(name)
         if node is None or not rest:
             return None if node is None or node.inner is not None else node.source
         return None if node.inner is None else node.inner.structure.source(rest)
+
+    def split(self, path: str) -> tuple[str, str]:
+        """Return the name of the node a path begins with, and the rest, which leads into it."""
+        if path not in self.nodes:
+            for name, node in self.nodes.items():
+                if node.inner is not None and path.startswith(f"{name}/"):
+                    return name, path[len(name) + 1 :]
+        return path, ""
 
     def _inner_nodes(self) -> Iterator[NodeShape]:
         for name, shape in self._inner_shapes():

@@ -282,7 +282,10 @@ class Graph(ThreadQueries, GraphStreams, GraphData):
         thread = self._thread_of(call)
         last: Event | LiveEvent | None = None
         happenings = thread.happenings(
-            call.request(), breakpoints=call.breakpoints(), break_when=call.break_when
+            call.request(),
+            breakpoints=call.breakpoints(),
+            break_when=call.break_when,
+            watched=False,
         )
         async with followed(thread, happenings, begins=call.given is not None):
             async for happened in happenings:

@@ -23,6 +23,9 @@ class Inbox(Generic[T]):
         if self._waits is not None and not self._waits.done():
             self._waits.set_result(None)
 
+    def __len__(self) -> int:
+        return len(self._items)
+
     async def get(self) -> list[T]:
         """Return all items that are there, once there is one."""
         while not self._items:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
 __all__ = ["Limits", "Superstepper"]
 
 
+_BREATH = 0.001
+"""Seconds for which a run may hold the loop by itself."""
 _Item = Outcome | LiveEvent | Recording | Stop | BreakpointsSet
 
 
@@ -63,6 +66,7 @@ class Superstepper:
         stream_modes: frozenset[str] = frozenset(),
         executor: Executor = THREADS,
         parent: Parent | None = None,
+        watched: bool = True,
     ) -> None:
         self.run_id = uuid4().hex
         self.steps = 0
@@ -81,7 +85,10 @@ class Superstepper:
         self._spent = 0.0
         self._facts = Facts(self._inbox.put_nowait)
         self._jobs: list[asyncio.Task[None]] = []
+        self._planned: Sequence[TaskSpec] = ()
         self._waiting: set[str] = set()
+        self._watched = watched
+        self._breathed = 0.0
         self._outlet: Port | None = None
 
     def tell(self, item: Stop | BreakpointsSet) -> None:
@@ -93,15 +100,16 @@ class Superstepper:
     ) -> AsyncGenerator[Sequence[Event | LiveEvent], None]:
         """Record the opening, run supersteps until the run ends, and yield all that happens.
 
-        What became known together is yielded together. `passing` goes past the breakpoint before
-        the tasks at hand.
+        What became known together is yielded together; of a run that nobody watches, how it ended
+        is all. `passing` goes past the breakpoint before the tasks at hand.
         """
         self._passing = passing
         try:
             happened = await self._announced(await self._begin(opening))
             while not self._over:
-                yield happened
-                happened = await self._advance() if self._waiting else self._started()
+                if self._watched:
+                    yield happened
+                happened = await self._advance()
             problem = await self._hooks.end(happened[-1], self._log.position)
             yield happened
             if problem is not None:
@@ -153,20 +161,27 @@ class Superstepper:
         self._over = self._over or draft.ends_run
         return events
 
-    def _started(self) -> Sequence[LiveEvent]:
-        """Start the tasks of a superstep."""
+    def _plan(self) -> Sequence[LiveEvent]:
+        """Say that the tasks of a superstep start, to whoever watches."""
         tasks = self._log.position.runnable
         if self._limits.tasks and not self.steps:
             tasks = tuple(task for task in tasks if task.task_id in self._limits.tasks)
+        self._planned = tasks
+        self._waiting = {task.task_id for task in tasks}
+        if not self._watched:
+            return ()
+        now = time.time()
+        return [TaskStarted(task.task_id, task.node, now) for task in tasks]
+
+    def _start(self) -> None:
+        """Start the tasks of a superstep."""
+        tasks, self._planned = self._planned, ()
         port = self._outlet = self._outlet or self._port(asyncio.get_running_loop())
         calls = list(self._info.calls(tasks, port, self.steps))
-        self._waiting = {task.task_id for task in tasks}
         self._jobs = []
         batch = Batch(self._info, self.steps, calls, self._inbox.put_nowait)
         for executor, part in parts(batch, self._executor):
             self._jobs += executor.start(part)
-        now = time.time()
-        return [TaskStarted(task.task_id, task.node, now) for task in tasks]
 
     def _port(self, loop: asyncio.AbstractEventLoop) -> Port:
         def say(event: TaskEmitted) -> None:
@@ -194,53 +209,66 @@ class Superstepper:
         )
 
     async def _advance(self) -> Sequence[Event | LiveEvent]:
-        """Take what has happened since the last look, record it as one commit, and return it."""
+        """Take what has happened since the last look, record it as one commit, and return it.
+
+        Tasks that were planned are started, unless something came in between.
+        """
+        if not self._waiting:
+            started = self._plan()
+            if started:
+                return started
         items = await self._taken()
         ends = any(map(_ends, items))
         if ends:
             await self._cancel()
             items += self._inbox.at_hand()  # what is known by then is recorded too
-        live: list[Event | LiveEvent] = []
-        outcomes: list[Outcome] = []
-        facts: list[Recording] = []
-        asked: list[Event] = []
-        stops = False
-        for item in items:
-            match item:
-                case Outcome(said=said):
-                    outcomes.append(item)
-                    live.extend(said)
-                case Stop(gently=gently):
-                    stops, self._pausing = stops or not gently, True
-                case Recording():
-                    facts.append(item)
-                case BreakpointsSet():
-                    asked.append(item)
-                case _:
-                    live.append(item)
-        self._waiting -= {item.task_id for item in outcomes}
+        news = _sorted(items)
+        outcomes, facts = news.outcomes, news.facts
+        self._pausing = self._pausing or bool(news.stops)
+        self._waiting.difference_update([item.task_id for item in outcomes])
         if facts:
             facts = self._facts.admitted(facts, () if ends else self._waiting)
-        if not (stops or outcomes or facts or asked):
-            return live
-        told = [*asked, *(item.fact for item in facts)]
+        stops = any(not stop.gently for stop in news.stops)
+        if not (stops or outcomes or facts or news.asked):
+            return news.live
+        told = [*news.asked, *(item.fact for item in facts)]
         happened = await self._commit(self._reported(outcomes, told, stops=stops))
         self._facts.recorded(facts)
-        return [*live, *happened]
+        return [*news.live, *happened]
 
     async def _taken(self) -> list[_Item]:
+        """Start what is planned, and return what happens next, within the time the run has."""
         limit = self._limits.timeout
         if limit is None:
-            return await self._inbox.get()
+            return await self._awaited()
         clock = time.perf_counter()
         try:
-            async with asyncio.timeout(max(0, limit - self._spent)):
-                return await self._inbox.get()
+            if self._spent >= limit:
+                raise TimeoutError
+            async with asyncio.timeout(limit - self._spent):
+                return await self._awaited()
         except TimeoutError:
             error = GraphTimeoutError(self._graph.name, limit)
             return [Outcome("", _failed(error), error), *self._inbox.at_hand()]
         finally:
             self._spent += time.perf_counter() - clock
+
+    async def _awaited(self) -> list[_Item]:
+        if self._planned and not self._inbox:
+            self._start()
+        if self._inbox:
+            await self._breathe()
+        return await self._inbox.get()
+
+    async def _breathe(self) -> None:
+        """Let others have their turn of the loop where tasks wait for nothing: 3 us, now and then.
+
+        A reader, a stop, another run: nobody waits longer than before a node that computes.
+        """
+        now = time.perf_counter()
+        if now - self._breathed > _BREATH:
+            await asyncio.sleep(0)
+            self._breathed = time.perf_counter()
 
     def _reported(
         self, outcomes: Sequence[Outcome], told: Sequence[Event], *, stops: bool
@@ -381,6 +409,35 @@ def _nodes(position: Position) -> set[str]:
 
 def _is_of_run(outcome: Outcome) -> bool:
     return not outcome.task_id
+
+
+@dataclass(slots=True)
+class _News:
+    """What has happened since the last look, by kind and in order."""
+
+    live: list[Event | LiveEvent] = field(default_factory=list[Event | LiveEvent])
+    outcomes: list[Outcome] = field(default_factory=list[Outcome])
+    facts: list[Recording] = field(default_factory=list[Recording])
+    asked: list[BreakpointsSet] = field(default_factory=list[BreakpointsSet])
+    stops: list[Stop] = field(default_factory=list[Stop])
+
+
+def _sorted(items: Iterable[_Item]) -> _News:
+    news = _News()
+    for item in items:
+        match item:
+            case Outcome(said=said):
+                news.outcomes.append(item)
+                news.live.extend(said)
+            case Recording():
+                news.facts.append(item)
+            case BreakpointsSet():
+                news.asked.append(item)
+            case Stop():
+                news.stops.append(item)
+            case _:
+                news.live.append(item)
+    return news
 
 
 def _ends(item: _Item) -> bool:

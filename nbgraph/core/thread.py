@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from nbgraph.core.answering import check_unanswered
 from nbgraph.core.context import NOT_PROVIDED, Parent
-from nbgraph.core.driver import Capability, Shape
+from nbgraph.core.driver import Capability, InnerLog, Shape
 from nbgraph.core.events import (
     BreakpointsSet,
     ChildEvent,
@@ -21,7 +21,7 @@ from nbgraph.core.events import (
     StateEdited,
 )
 from nbgraph.core.executor import THREADS, Executor
-from nbgraph.core.inside import events_inside
+from nbgraph.core.inside import events_inside, log_inside
 from nbgraph.core.log import Draft, Log
 from nbgraph.core.naming import login_name
 from nbgraph.core.opening import opening
@@ -255,10 +255,12 @@ class Thread:
         break_when: Callable[[Any], bool] | None = None,
         until: str | None = None,
         steps: int | None = None,
+        watched: bool = True,
     ) -> AsyncGenerator[Sequence[Event | LiveEvent], None]:
         """Carry out a request that runs the thread, as `send` does.
 
-        What became known together is handed up together: a layer less for every single event.
+        What became known together is handed up together: a layer less for every single event. Of a
+        run that is not `watched`, how it ended is all.
 
         Raises
         ------
@@ -285,6 +287,7 @@ class Thread:
             stream_modes=self._stream_modes,
             executor=self._executor,
             parent=self._parent,
+            watched=watched,
         )
         try:
             first = await self._opening(request)
@@ -367,6 +370,13 @@ class Thread:
         if self.store is None:
             return ()
         return await events_inside(self.store, self.graph.structure, self.thread_id, event)
+
+    async def inner_log(self, path: str) -> InnerLog | None:
+        """Return the log of a sub-graph's newest thread, by its path; None before there is one."""
+        if self.store is None:
+            return None
+        branch = self.thread_id, self.branch_id
+        return await log_inside(self.store, self.graph.structure, branch, path)
 
     async def branches(self) -> tuple[str, ...]:
         """Return the thread's branches, `"main"` first, then oldest first."""

@@ -46,7 +46,10 @@ class Compare(ipywidgets.VBox):
         self._states = column([], "nbgraph-section")
         self._painter = Painter(self._draw)
         self._stay = Stay(
-            super()._repr_mimebundle_, self._still, lambda: [side.session for side in self._sides]
+            super()._repr_mimebundle_,
+            self._still,
+            lambda: [side.session for side in self._sides],
+            lambda: any(side.has_focus for side in self._sides),
         )
         self._stops = [side.session.watch(self._wanted) for side in self._sides]
         both = row(self._sides, "nbgraph-body")
@@ -61,6 +64,7 @@ class Compare(ipywidgets.VBox):
         for side in self._sides:
             side.show()
         self._states.children = (state_table(*(side.session for side in self._sides)),)
+        self._stay.drawn()
 
     def close(self) -> None:
         """Close the widget; the sessions go on."""
@@ -105,6 +109,11 @@ class _Side(ipywidgets.VBox):
         self._records = column([])
         super().__init__([head, self._graph, self._records])
         classed(self, "nbgraph-side")
+
+    @property
+    def has_focus(self) -> bool:
+        """Whether the focus is in the comparison."""
+        return self._graph.has_focus
 
     @property
     def stale(self) -> bool:

@@ -57,6 +57,12 @@ class Keys(Greeted):
     """
 
     _esm = module("keys.js", "graph.js", "graph_view.js")
+    _within: frozenset[str] = frozenset()
+
+    @property
+    def has_focus(self) -> bool:
+        """Whether the focus is in the box, in one of the pages that show it."""
+        return bool(self._within)
 
     def say(self, text: str) -> None:
         """Have a screen reader say something."""
@@ -65,6 +71,14 @@ class Keys(Greeted):
     def focus_on(self, css_class: str) -> None:
         """Move the focus into the first element of this class: to a field that is wrong, if any."""
         self.send({"kind": "focus", "to": css_class})
+
+    def _receive(self, widget: object, content: Mapping[str, Any], buffers: object) -> None:
+        super()._receive(widget, content, buffers)
+        match content:
+            case {"kind": "focus", "within": bool(within), "view": str(view)}:
+                self._within = self._within | {view} if within else self._within - {view}
+            case _:
+                pass
 
     def _answer_hello(self) -> None:
         self.send({"kind": "status", "full": True})

@@ -66,10 +66,14 @@ def _value(
         yield text(f"{len(grown)} added at the end ({len(item.first)} → {len(item.second)})")
         yield from (ValueView(each, "nbgraph-ins") for each in grown[:10])
         return
+    sides: list[ipywidgets.Widget] = []
     if item.sign != "+":
-        yield ValueView(item.first, "nbgraph-del")
+        sides.append(ValueView(item.first, "nbgraph-del"))
+    if item.sign == "~":
+        sides.append(text("→"))
     if item.sign != "-":
-        yield ValueView(item.second, *(["nbgraph-ins"] if item.sign == "~" else []))
+        sides.append(ValueView(item.second, *(["nbgraph-ins"] if item.sign == "~" else [])))
+    yield row(sides, "nbgraph-sides")
 
 
 def _grown(first: Any, second: Any) -> list[Any]:

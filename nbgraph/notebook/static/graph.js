@@ -76,6 +76,7 @@ class Graph {
     this.take(node);
     if (!name) return;
     node.below = 2 * (node.y + 3.6 - placed(stop)[1]);
+    node.room = placed(badge)[0] - placed(stop)[0] + 11;
     this.addHandles(node);
   }
 
@@ -152,6 +153,7 @@ class Graph {
     if (!node.name) return;
     node.group.classList.toggle("nbgraph-has-line", line !== "");
     node.sub.textContent = line;
+    this.squeeze(node, line);
     if (node.row) {
       node.badge.setAttribute("class", `nbgraph-mark ${mark}`);
       node.stop.textContent = stop && `● ${stop}`;
@@ -162,6 +164,13 @@ class Graph {
     const fold = { true: "sub-graph, folded", false: "sub-graph" }[this.model.get("folds")[node.path]];
     const parts = [node.name.textContent, word, line, stop && `breakpoint ${stop}`, fold];
     node.group.setAttribute("aria-label", parts.filter(Boolean).join(", "));
+  }
+
+  // A line that is wider than its node is drawn narrower.
+  squeeze({ sub, room }, line) {
+    sub.removeAttribute("textLength");
+    if (!room || line.length < 10 || sub.getComputedTextLength() <= room) return;
+    filled(sub, { textLength: room, lengthAdjust: "spacingAndGlyphs" }, []);
   }
 
   dots(node, stop) {

@@ -42,18 +42,48 @@ function render({ model, el }) {
     if (message.kind === "focus") focusIn(outermost(el), message.to);
   };
   model.on("msg:custom", hear);
+  let leave = () => {};
   const forget = whenAttached(el, () => {
     if (drawing && !outermost(el)) el.classList.add("nbgraph");
     const root = outermost(el);
     if (root) listen(root);
+    if (root) leave = attend(root, model);
     drawing?.fit();
   });
   return () => {
     forget();
+    leave();
     drawing?.close();
     model.off("msg:custom", hear);
   };
 }
+
+// Tell whether the focus is in the box, for nothing is taken from under a person who works there.
+function attend(root, model) {
+  const view = `${Date.now()}-${++views}`;
+  let told = false;
+  const tell = (within) => {
+    if (within !== told) model.send({ kind: "focus", within, view });
+    told = within;
+  };
+  const enter = () => tell(true);
+  const leave = () => told && setTimeout(() => tell(root.contains(document.activeElement)));
+  const gone = () => tell(false);
+  root.addEventListener("focusin", enter);
+  root.addEventListener("focusout", leave);
+  window.addEventListener("pagehide", gone);
+  const removed = new MutationObserver(leave); // what has the focus may go, and nothing tells
+  removed.observe(root, { childList: true, subtree: true });
+  tell(root.contains(document.activeElement));
+  return () => {
+    root.removeEventListener("focusin", enter);
+    root.removeEventListener("focusout", leave);
+    window.removeEventListener("pagehide", gone);
+    removed.disconnect();
+    gone();
+  };
+}
+let views = 0;
 
 function whenAttached(el, act) {
   let frame;

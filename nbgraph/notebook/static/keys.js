@@ -200,7 +200,8 @@ function onSubmit(event) {
 
 function onCopy(event) {
   const button = event.target.closest(".nbgraph-copy-text");
-  const text = button?.closest(".nbgraph-chip")?.querySelector(".nbgraph-mono")?.textContent;
+  const place = button?.closest(".nbgraph-chip, .nbgraph-copied");
+  const text = place?.querySelector(".nbgraph-mono")?.textContent;
   if (text) navigator.clipboard?.writeText(text.trim());
 }
 
