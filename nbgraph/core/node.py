@@ -121,9 +121,13 @@ class Node(Source, Goal):
     inner: Inner | None = None
     effect: Literal["once"] | None = None
     is_async: bool = field(init=False, repr=False)
+    is_bare: bool = field(init=False, repr=False)
+    """Whether to run it is to call it: nothing limits, repeats or records what it does."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "is_async", inspect.iscoroutinefunction(self.handler))
+        around = (self.timeout, self.retry, self.effect)
+        object.__setattr__(self, "is_bare", around == (None, None, None))
 
     @property
     def source(self) -> str | None:

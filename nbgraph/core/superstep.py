@@ -21,7 +21,7 @@ __all__ = ["breaks_when", "check_conflicts", "first_tasks", "next_tasks", "read_
 
 def first_tasks(structure: Structure) -> tuple[TaskSpec, ...]:
     """Return the tasks of a turn's first superstep."""
-    return _numbered(_plain_route(name) for name in structure.starts)
+    return _numbered([_plain_route(name) for name in structure.starts])
 
 
 def next_tasks(
@@ -45,18 +45,19 @@ def next_tasks(
     """
     routes: list[Route] = []
     for task in position.tasks:
-        result = position.finished[task.task_id]
-        chosen = _routes(structure, task.node, view) if result.routes is None else result.routes
-        routes.extend(chosen)
+        chosen = position.finished[task.task_id].routes
+        routes += _routes(structure, task.node, view) if chosen is None else chosen
+    if not structure.joins:
+        return _numbered(routes), {}
     arrived, ready = _joined(structure, position)
-    routes.extend(map(_plain_route, ready))
-    return _numbered(routes), arrived
+    return _numbered([*routes, *map(_plain_route, ready)]), arrived
 
 
-def _routes(structure: Structure, name: str, view: Callable[[], Any]) -> list[Route]:
-    if name in structure.branches:
-        return [_plain_route(_chosen(structure.branches[name], name, view()))]
-    return [_plain_route(target) for target in structure.edges.get(name, ())]
+def _routes(structure: Structure, name: str, view: Callable[[], Any]) -> Iterable[Route]:
+    branch = structure.branches.get(name)
+    if branch is not None:
+        return (_plain_route(_chosen(branch, name, view())),)
+    return map(_plain_route, structure.edges.get(name, ()))
 
 
 @functools.lru_cache(maxsize=1024)
@@ -83,8 +84,6 @@ def _chosen(branch: Branch, name: str, view: Any) -> str:
 def _joined(
     structure: Structure, position: Position
 ) -> tuple[dict[str, tuple[str, ...]], list[str]]:
-    if not structure.joins:
-        return {}, []
     done = {task.node for task in position.tasks}
     arrived: dict[str, tuple[str, ...]] = {}
     ready: list[str] = []
@@ -97,8 +96,16 @@ def _joined(
     return arrived, ready
 
 
-def _numbered(routes: Iterable[Route]) -> tuple[TaskSpec, ...]:
+@functools.lru_cache(maxsize=1024)
+def _lone_task(name: str) -> tuple[TaskSpec, ...]:
+    """Return what follows where one node, or END, is led to: mostly it is one."""
+    return () if name == END.name else (_plain_task(name, name),)
+
+
+def _numbered(routes: Sequence[Route]) -> tuple[TaskSpec, ...]:
     """Return one task for each node that is led to, and one for each `Send`, in order."""
+    if len(routes) == 1 and routes[0].payload is None:
+        return _lone_task(routes[0].node)
     counts: dict[str, int] = {}
     tasks: list[TaskSpec] = []
     plain: set[str] = set()
@@ -196,7 +203,8 @@ def read_result(
         changed = schema.difference(before, given)
         checked = schema.update(changed, where)
     else:
-        _refuse_changes(node, before, given, schema)
+        if not schema.untouched(before, given):
+            _refuse_changes(node, before, given, schema)
         checked = schema.update(update or {}, where)
     routes = None if goto is None else tuple(_route(node, item, schema) for item in goto)
     return dict(checked.values), checked.replaced, routes
