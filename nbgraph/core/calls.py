@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from nbgraph.core.graph import Graph
 
 __all__ = ["RunInfo"]
+
+_NONE: Mapping[str, Answered] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,18 +58,27 @@ class RunInfo:
             left = min(left, graph.max_thread_steps - self.log.position.step)
         return left - 1
 
-    def calls(self, tasks: Iterable[TaskSpec], port: Port, step: int) -> Iterator[TaskCall]:
+    def calls(self, tasks: Iterable[TaskSpec], port: Port, step: int) -> list[TaskCall]:
         """Return a call for each task of superstep `step`, with the answers it was given."""
         answered: dict[str, dict[str, Answered]] = {}
         for key, item in self.log.position.answered.items():
             answered.setdefault(item.interrupt.task_id, {})[key] = item
+        graph, position = self.graph, self.log.position
+        nodes, schema, state = graph.structure.nodes, graph.schema, position.state
+        entered, hooked = position.entered, bool(graph.middleware or self.asker)
+        calls: list[TaskCall] = []
         for task in tasks:
-            yield self._call(task, answered.get(task.task_id, {}), port, step)
+            node, given = nodes[task.node], answered.get(task.task_id, _NONE)
+            if entered:
+                frame = self._frame(task, given)
+            else:  # nothing is recorded of it
+                frame = Frame(self.log.thread_id, task.task_id, task.node, {})
+            context = self._context(task, given, port, step) if node.accepts_context else None
+            hooks = node_hooks(self, task, step) if hooked else None
+            calls.append(TaskCall(task, node, schema, state, frame, context, port, hooks))
+        return calls
 
-    def _call(
-        self, task: TaskSpec, given: Mapping[str, Answered], port: Port, step: int
-    ) -> TaskCall:
-        node = self.graph.structure.nodes[task.node]
+    def _frame(self, task: TaskSpec, given: Mapping[str, Answered]) -> Frame:
         position = self.log.position
         hooked = dict(fresh(position.hooked.get(task.task_id) or {}))
         began = set(position.began.get(task.task_id, ()))
@@ -79,29 +90,20 @@ class RunInfo:
             for key, item in given.items()
             if item.branch_id == self.log.branch_id
         }
-        takes_context = node.accepts_context
-        return TaskCall(
-            task=task,
-            node=node,
-            schema=self.graph.schema,
-            state=position.state,
-            frame=Frame(
-                self.log.thread_id,
-                task.task_id,
-                task.node,
-                known,
-                hooked=hooked,
-                shown=here,
-                began=began,
-            ),
-            context=self._context(task, answered, port, step) if takes_context else None,
-            port=port,
-            hooks=node_hooks(self, task, step),
+        return Frame(
+            self.log.thread_id,
+            task.task_id,
+            task.node,
+            known,
+            hooked=hooked,
+            shown=here,
+            began=began,
         )
 
     def _context(
-        self, task: TaskSpec, answered: Mapping[str, Any], port: Port, step: int
+        self, task: TaskSpec, given: Mapping[str, Answered], port: Port, step: int
     ) -> NodeContext:
+        answered = {key: item.answer for key, item in given.items() if item.counts}
         log, position = self.log, self.log.position
         return NodeContext(
             graph_name=self.graph.name,

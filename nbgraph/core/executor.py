@@ -10,12 +10,22 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from nbgraph.core.blocking import named
 from nbgraph.core.notes import Notes
 from nbgraph.core.parcel import Parcel, Reply, packed, received
-from nbgraph.core.task import Outcome, TaskCall, failed, is_cancelled, run_task
+from nbgraph.core.task import (
+    Outcome,
+    TaskCall,
+    failed,
+    is_cancelled,
+    run_in_worker,
+    run_task,
+    runs_in_worker,
+)
+from nbgraph.core.workers import tell_from_worker
 from nbgraph.errors import NbgraphError, WorkerLostError
 
 if TYPE_CHECKING:
@@ -33,7 +43,7 @@ so sub-graphs, which write to the store, are kept here.
 """
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen, as a call
 class Batch:
     """Tasks of one superstep, which may run side by side and in any order.
 
@@ -161,11 +171,34 @@ class ThreadExecutor(Executor):
         outside. Nor does a sync node run on a loop: each is somebody's, the kernel's or the one
         that all sync calls share.
         """
-        return _begun(batch, _reported)
+        away = [call for call in batch.calls if runs_in_worker(call)]
+        if not away:
+            return _begun(batch, batch.calls, _reported)
+        tell_from_worker([partial(run_in_worker, call) for call in away], batch.report)
+        rest = [call for call in batch.calls if not runs_in_worker(call)]
+        return _begun(batch, rest, _reported) if rest else ()
 
     async def run(self, batch: Batch) -> None:
         """Run a batch."""
-        await asyncio.gather(*self.start(batch))
+        if not batch.calls:
+            return
+        waiting, done = len(batch.calls), asyncio.get_running_loop().create_future()
+
+        def report(outcome: Outcome) -> None:
+            nonlocal waiting
+            if done.done():  # cancelled
+                return
+            waiting -= 1
+            batch.report(outcome)
+            if not waiting:
+                done.set_result(None)
+
+        jobs = self.start(replace(batch, report=report))
+        try:
+            await done
+        finally:
+            for job in jobs:
+                job.cancel()
 
 
 class InlineExecutor(ThreadExecutor):
@@ -180,16 +213,16 @@ class InlineExecutor(ThreadExecutor):
 
     def start(self, batch: Batch) -> Sequence[asyncio.Task[None]]:
         """Begin a batch, and return an asyncio task for each of its own that waits."""
-        return _begun(batch, _noted)
+        return _begun(batch, batch.calls, _noted)
 
 
 def _begun(
     batch: Batch,
+    calls: Iterable[TaskCall],
     run: Callable[[TaskCall, Callable[[Outcome], None]], Coroutine[Any, Any, None]],
 ) -> list[asyncio.Task[None]]:
-    start, report = batch.info.starter.start, batch.report
-    begun = [start(run(call, report), named(call.node.name)) for call in batch.calls]
-    return [task for task in begun if task is not None]
+    report = batch.report
+    return batch.info.starter.start([(named(call.node.name), run(call, report)) for call in calls])
 
 
 async def _reported(call: TaskCall, report: Callable[[Outcome], None]) -> None:

@@ -60,6 +60,11 @@ class ChildPause(BaseException):
         super().__init__("the sub-graph pauses")
 
 
+# A `set[str]()` takes ten times as long as a `set()`, and each task has some.
+_none = cast("Callable[[], set[Any]]", set)
+_nothing = cast("Callable[[], dict[str, Any]]", dict)
+
+
 @dataclass(slots=True)
 class Frame:
     """The task that runs: who it is, the answers it was given, the ids it has used.
@@ -76,15 +81,15 @@ class Frame:
     task_id: str
     node: str
     answers: dict[str, Any]
-    used: set[str] = field(default_factory=set[str])
+    used: set[str] = field(default_factory=_none)
     position: int = 0
     child: ChildPlace | None = None
     ask: Callable[[Interrupt], Any] | None = None
     asker: Asker | None = None
-    hooked: dict[str, Any] = field(default_factory=dict[str, Any])
-    shown: dict[str, Interrupt] = field(default_factory=dict[str, Interrupt])
-    began: set[str | None] = field(default_factory=set[str | None])
-    ended: set[str] = field(default_factory=set[str])
+    hooked: dict[str, Any] = field(default_factory=_nothing)
+    shown: dict[str, Interrupt] = field(default_factory=_nothing)
+    began: set[str | None] = field(default_factory=_none)
+    ended: set[str] = field(default_factory=_none)
     tool_call: tuple[str, str | None] | None = None
 
     def of_call(self, name: str, tool_call_id: str | None) -> Frame:

@@ -39,18 +39,17 @@ class Draft:
     def add(self, *events: Event) -> None:
         """Append events."""
         for event in events:
-            self._place(event)
+            self._last += 1
+            stamp(event, branch_id=self._branch_id, sequence=self._last)
+        self.events += events
         self.position = fold(events, self._folding, self.position)
 
     def finish(self, event: SuperstepFinished, state: Mapping[str, Any]) -> None:
         """Append the end of a superstep whose merged state is known."""
-        self._place(event)
-        self.position = superstepped(self.position, event, state)
-
-    def _place(self, event: Event) -> None:
         self._last += 1
         stamp(event, branch_id=self._branch_id, sequence=self._last)
         self.events.append(event)
+        self.position = superstepped(self.position, event, state)
 
     @property
     def ends_run(self) -> bool:

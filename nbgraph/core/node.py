@@ -129,13 +129,13 @@ class Node(Source, Goal):
     effect: Literal["once"] | None = None
     defer: bool = False
     is_async: bool = field(init=False, repr=False)
-    is_plain: bool = field(init=False, repr=False)
-    """Whether it runs once for its task, whatever comes of it."""
+    is_bare: bool = field(init=False, repr=False)
+    """Whether to run it is to call it: nothing limits, repeats or records what it does."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "is_async", inspect.iscoroutinefunction(self.handler))
-        plain = self.retry is None and self.on_error is None and self.cache is None
-        object.__setattr__(self, "is_plain", plain)
+        around = (self.timeout, self.retry, self.effect, self.on_error, self.cache)
+        object.__setattr__(self, "is_bare", all(each is None for each in around))
 
     @property
     def source(self) -> str | None:

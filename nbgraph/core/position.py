@@ -189,7 +189,7 @@ def _position(values: dict[str, Any]) -> Position:
 def fold(events: Iterable[Event], folding: Folding, start: Position | None = None) -> Position:
     """Return the position after `events`, from `start` or from nothing."""
     position = start or Position()
-    if isinstance(events, tuple | list) and len(events) == 1:
+    if isinstance(events, (tuple, list)) and len(events) == 1:
         return advance(position, events[0], folding)
     for finished, group in groupby(events, _is_result):
         if finished:
@@ -214,9 +214,8 @@ def _all_finished(position: Position, events: Iterable[TaskFinished]) -> Positio
     failed = position.failed
     if failed:
         failed = {key: value for key, value in failed.items() if key not in done}
-    return position.moved(
-        sequence=sequence, finished=done, failed=failed, paused=None, failure=None
-    )
+    changes = {"finished": done, "failed": failed, "paused": None, "failure": None}
+    return _position(position.__dict__ | changes | {"sequence": sequence})
 
 
 def advance(position: Position, event: Event, folding: Folding) -> Position:

@@ -12,18 +12,16 @@ import logging
 import sys
 import threading
 from collections.abc import Callable, Generator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Literal, TextIO
 
 from nbgraph.core.events import Logged
 
-__all__ = ["Say", "heard", "listening"]
+__all__ = ["Say", "heard", "listening", "listens"]
 
 Say = Callable[[Literal["print", "log"], Any], None]
 """Takes a kind and what was printed (str) or logged (`Logged`)."""
-
-_SILENT: AbstractContextManager[None] = nullcontext()
 
 
 class _Voice:
@@ -52,7 +50,8 @@ _voice: ContextVar[_Voice | None] = ContextVar("nbgraph_voice", default=None)
 
 
 @contextmanager
-def _speaking(say: Say) -> Generator[None]:
+def heard(say: Say) -> Generator[None]:
+    """Hear what is printed and logged in this context by the name of a task."""
     voice = _Voice(say)
     token = _voice.set(voice)
     try:
@@ -62,9 +61,9 @@ def _speaking(say: Say) -> Generator[None]:
         voice.close()
 
 
-def heard(say: Say) -> AbstractContextManager[None]:
-    """Return a context in which a task is heard by name, if its run is listened to at all."""
-    return _SILENT if _voice.get() is None else _speaking(say)
+def listens() -> bool:
+    """Return whether somebody listens to the current run; else a task needs no name."""
+    return _voice.get() is not None
 
 
 @contextmanager
@@ -75,7 +74,7 @@ def listening(say: Say) -> Generator[None]:
     """
     _ears.open()
     try:
-        with _speaking(say):
+        with heard(say):
             yield
     finally:
         _ears.close()

@@ -78,6 +78,8 @@ class Attempts:
         Is told of every attempt that will be repeated.
     """
 
+    __slots__ = ("_describe", "_retry", "_say", "made", "times", "told")
+
     def __init__(
         self,
         retry: Retry | BaseRetrying | None,

@@ -33,7 +33,7 @@ __all__ = [
 
 def first_tasks(structure: Structure) -> tuple[TaskSpec, ...]:
     """Return the tasks of a turn's first superstep."""
-    return _numbered(_plain_route(name) for name in structure.starts)
+    return _numbered([_plain_route(name) for name in structure.starts])
 
 
 def next_tasks(
@@ -58,16 +58,15 @@ def next_tasks(
     routes: list[Route] = []
     sources: list[str] = []
     for task in position.tasks:
-        result = position.finished[task.task_id]
-        chosen = _routes(structure, task.node, view) if result.routes is None else result.routes
-        routes.extend(chosen)
-        sources.extend([task.node] * len(chosen))
-    arrived, ready = _joined(structure, position)
-    routes.extend(_plain_route(target) for target, _ in ready)
+        chosen = position.finished[task.task_id].routes
+        routes += _routes(structure, task.node, view) if chosen is None else chosen
+        if structure.deferred:
+            sources += [task.node] * (len(routes) - len(sources))
+    arrived, ready = _joined(structure, position) if structure.joins else ({}, [])
+    routes += (_plain_route(target) for target, _ in ready)
     if not structure.deferred:
         return _numbered(routes), arrived
-    for _, there in ready:
-        sources.append(there[0])
+    sources += (there[0] for _, there in ready)
     return _held_back(structure, position, list(zip(routes, sources, strict=True)), arrived)
 
 
@@ -91,10 +90,11 @@ def _held_back(
     return _numbered(map(_plain_route, held)), arrived
 
 
-def _routes(structure: Structure, name: str, view: Callable[[], Any]) -> list[Route]:
-    if name in structure.branches:
-        return [_plain_route(_chosen(structure.branches[name], name, view()))]
-    return [_plain_route(target) for target in structure.edges.get(name, ())]
+def _routes(structure: Structure, name: str, view: Callable[[], Any]) -> Iterable[Route]:
+    branch = structure.branches.get(name)
+    if branch is not None:
+        return (_plain_route(_chosen(branch, name, view())),)
+    return map(_plain_route, structure.edges.get(name, ()))
 
 
 @functools.lru_cache(maxsize=1024)
@@ -122,8 +122,6 @@ def _joined(
     structure: Structure, position: Position
 ) -> tuple[dict[str, tuple[str, ...]], list[tuple[str, tuple[str, ...]]]]:
     """Return what has arrived at open joins, and the targets of those that are full."""
-    if not structure.joins:
-        return {}, []
     done = {task.node for task in position.tasks}
     arrived: dict[str, tuple[str, ...]] = {}
     ready: list[tuple[str, tuple[str, ...]]] = []
@@ -136,8 +134,16 @@ def _joined(
     return arrived, ready
 
 
-def _numbered(routes: Iterable[Route]) -> tuple[TaskSpec, ...]:
+@functools.lru_cache(maxsize=1024)
+def _lone_task(name: str) -> tuple[TaskSpec, ...]:
+    """Return what follows where one node, or END, is led to: mostly it is one."""
+    return () if name == END.name else (_plain_task(name, name),)
+
+
+def _numbered(routes: Sequence[Route]) -> tuple[TaskSpec, ...]:
     """Return one task for each node that is led to, and one for each `Send`, in order."""
+    if len(routes) == 1 and routes[0].payload is None:
+        return _lone_task(routes[0].node)
     counts: dict[str, int] = {}
     tasks: list[TaskSpec] = []
     plain: set[str] = set()
@@ -235,7 +241,8 @@ def read_result(
         changed = schema.difference(before, given)
         checked = schema.update(changed, where)
     else:
-        _refuse_changes(node, before, given, schema)
+        if not schema.untouched(before, given):
+            _refuse_changes(node, before, given, schema)
         checked = schema.update(update or {}, where)
     routes = None if goto is None else tuple(_route(node, item, schema) for item in goto)
     return dict(checked.values), checked.replaced, routes

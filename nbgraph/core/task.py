@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any, Literal, TypeVar, cast
 
 from nbgraph.core import answers
-from nbgraph.core.context import NodeContext, Port
+from nbgraph.core.context import NodeContext, Port, driven
 from nbgraph.core.effects import Effect, begin, outcome
 from nbgraph.core.events import (
     AnswerRefused,
@@ -31,7 +31,7 @@ from nbgraph.core.events import (
 from nbgraph.core.interrupts import ChildPause, Frame, GraphInterrupt, bound
 from nbgraph.core.node import Node
 from nbgraph.core.node_hooks import NodeHooks, Result
-from nbgraph.core.prints import heard
+from nbgraph.core.prints import heard, listens
 from nbgraph.core.retry import Attempts
 from nbgraph.core.schema import StateSchema
 from nbgraph.core.secrets import masked, secrets_of
@@ -49,7 +49,7 @@ T = TypeVar("T", bound=BaseException)
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # a frozen one takes 1 us longer to make, for each task
 class TaskCall:
     """All that a task needs to run; `values` are what middleware gives the node instead."""
 
@@ -114,7 +114,7 @@ class TaskCall:
         return replace(self, frame=self.frame.again(), context=context)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen, as a call
 class Outcome:
     """How a task ended: the event that says so, and the exception where it failed.
 
@@ -163,8 +163,8 @@ async def run_task(call: TaskCall) -> Outcome:
     task_id, name = call.task.task_id, call.node.name
     attempts = Attempts(call.node.retry, call.described, call.emit_attempt)
     try:
-        update, replaced, routes = await _hooked(call, attempts)
-        cache = _kept_cache(call)
+        update, replaced, routes = await _work(call, attempts)
+        cache = _kept_cache(call) if call.node.accepts_context else {}
     except GraphInterrupt as pause:
         return _asked(call, [pause], attempts)
     except ChildPause as pause:
@@ -192,7 +192,7 @@ async def run_task(call: TaskCall) -> Outcome:
             cache=cache,
             started=started,
             duration=time.perf_counter() - clock,
-            attempts=attempts.made if _began(call) else 0,
+            attempts=attempts.made if call.node.effect is None or _began(call) else 0,
             tries=attempts.several,
             child=call.frame.child,
             **attempts.told,
@@ -200,9 +200,19 @@ async def run_task(call: TaskCall) -> Outcome:
     )
 
 
+def runs_in_worker(call: TaskCall) -> bool:
+    """Return whether all there is to a task is a sync node, so that it needs no coroutine."""
+    return not (call.node.is_async or call.inline) and call.node.is_bare and call.hooks is None
+
+
+def run_in_worker(call: TaskCall) -> Outcome:
+    """Run such a task to its outcome, in the worker thread that calls this."""
+    return driven(run_task(replace(call, inline=True)))
+
+
 def _began(call: TaskCall) -> bool:
-    """Return whether the node ran, and its result is not what a person set."""
-    return call.node.effect is None or None in call.frame.began
+    """Return whether a node that runs once ran, and its result is not what a person set."""
+    return None in call.frame.began
 
 
 def failed(call: TaskCall, error: BaseException, attempts: Attempts | None = None) -> Outcome:
@@ -232,7 +242,10 @@ def _held(call: TaskCall, pause: ChildPause) -> Outcome:
 
 def is_cancelled() -> bool:
     """Return whether the run cancels this task; a node may raise CancelledError of its own."""
-    task = asyncio.current_task()
+    try:
+        task = asyncio.current_task()
+    except RuntimeError:  # a worker: nobody cancels a thread
+        return False
     return task is not None and task.cancelling() > 0
 
 
@@ -277,12 +290,17 @@ def _kept_cache(call: TaskCall) -> dict[str, Any]:
     return answers.to_json(call.context.cache, where=f"ctx.cache of {call.node.name!r}")
 
 
+def _work(call: TaskCall, attempts: Attempts) -> Coroutine[Any, Any, Result]:
+    """Return what runs the node, with nothing between where nothing is to be: each layer costs."""
+    if call.hooks is None and call.node.is_bare:
+        attempts.made = 1
+        return _named(call)
+    return _hooked(call, attempts)
+
+
 async def _hooked(call: TaskCall, attempts: Attempts) -> Result:
     """Run the node's attempts, with middleware around all of them."""
     hooks = call.hooks
-    if hooks is None and call.node.is_plain:
-        attempts.made = 1
-        return await _timed(call)
     if hooks is None:
         return await tried(call, attempts, lambda: _timed(_attempted(call, attempts)))
     values = await hooks.before(call.before())
@@ -350,12 +368,12 @@ async def _once(call: TaskCall) -> Result:
 
 
 def _inside_time(call: TaskCall) -> Coroutine[Any, Any, Result]:
-    return _called(call) if call.node.timeout is None else _limited(call, call.node.timeout)
+    return _named(call) if call.node.timeout is None else _limited(call, call.node.timeout)
 
 
 async def _limited(call: TaskCall, limit: float | Timeout) -> Result:
     async with in_time(call.node.name, limit) as alive:
-        return await _called(call.heard_by(alive))
+        return await _named(call.heard_by(alive))
 
 
 async def _settled(call: TaskCall) -> Result | None:
@@ -377,11 +395,21 @@ async def _settled(call: TaskCall) -> Result | None:
 _OF_A_NODE = Effect(returns=dict[str, Any])
 
 
+def _named(call: TaskCall) -> Coroutine[Any, Any, Result]:
+    """Run the node, heard by its name if somebody listens to the run."""
+    return _heard(call) if listens() else _called(call)
+
+
+async def _heard(call: TaskCall) -> Result:
+    with heard(call.said):
+        return await _called(call)
+
+
 async def _called(call: TaskCall) -> Result:
     if call.node.is_async:
         before = call.before()
         given = call.schema.shown(before)
-        with bound(call.frame), heard(call.said):
+        with bound(call.frame):
             returned = await call.node.call(given, call.context)
         return read_result(call.node, returned, given, before, call.schema)
     if call.inline:
@@ -392,6 +420,6 @@ async def _called(call: TaskCall) -> Result:
 def _called_sync(call: TaskCall) -> Result:
     before = call.before()
     given = call.schema.shown(before)
-    with bound(call.frame), heard(call.said):
+    with bound(call.frame):
         returned = call.node.call(given, call.context)
     return read_result(call.node, returned, given, before, call.schema)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from nbgraph.core.effects import decided, how_it_failed
 from nbgraph.core.interrupts import GraphInterrupt, bound
 from nbgraph.core.node_hooks import Result
-from nbgraph.core.prints import heard
+from nbgraph.core.prints import heard, listens
 from nbgraph.core.retry import Attempts
 from nbgraph.core.superstep import read_result
 from nbgraph.core.workers import call_in_worker
@@ -67,13 +69,14 @@ async def _handled(
     before = call.before()
     given = call.schema.shown(before)
     frame = call.frame.again().of_call("error", None)
+    listening = partial(heard, call.said) if listens() else nullcontext
 
     def called() -> Any:
-        with bound(frame), heard(call.said):
+        with bound(frame), listening():
             return handler(given, error)
 
     if inspect.iscoroutinefunction(handler):
-        with bound(frame), heard(call.said):
+        with bound(frame), listening():
             returned = await handler(given, error)
     else:
         returned = called() if call.inline else await call_in_worker(called)

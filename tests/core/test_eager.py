@@ -28,12 +28,19 @@ def on_a_loop(test: Test) -> Callable[[], None]:
     return run
 
 
+def begun(
+    starter: Starter, coroutine: Coroutine[Any, Any, None], name: str = "one"
+) -> asyncio.Task[None] | None:
+    """Begin one coroutine, and return the task that goes on with it if it waits."""
+    return next(iter(starter.start([(name, coroutine)])), None)
+
+
 @on_a_loop
 async def test_what_never_waits_is_over_at_once(starter: Starter, noted: list[Any]) -> None:
     async def quick() -> None:
         noted.append("ran")
 
-    assert starter.start(quick(), "quick") is None
+    assert begun(starter, quick()) is None
     assert noted == ["ran"]
 
 
@@ -48,7 +55,7 @@ async def test_what_waits_goes_on_in_the_task_it_began_in(
         await asyncio.sleep(0.001)
         noted.append((name, asyncio.current_task()))
 
-    one, two = (starter.start(waits(name), name) for name in "ab")
+    one, two = (begun(starter, waits(name), name) for name in "ab")
     assert one is not None
     assert two is not None
     assert (one.get_name(), two.get_name()) == ("a", "b")
@@ -66,12 +73,12 @@ async def test_many_that_never_wait_share_one_task_that_is_not_the_callers(
         noted.append(asyncio.current_task())
 
     for _ in range(3):
-        starter.start(quick(), "quick")
+        begun(starter, quick())
     assert len(set(noted)) == 1
     assert asyncio.current_task() not in noted
     await asyncio.sleep(0)
     assert noted[0].done()  # it had nothing to go on with
-    starter.start(quick(), "quick")
+    begun(starter, quick())
     assert noted[-1] is not noted[0]
 
 
@@ -85,7 +92,7 @@ async def test_what_one_sets_in_its_context_no_other_sees(
         await asyncio.sleep(0)
         noted.append(_word.get())
 
-    tasks = [starter.start(says(word), word) for word in ("one", "two")]
+    tasks = [begun(starter, says(word)) for word in ("one", "two")]
     await asyncio.gather(*filter(None, tasks))
     assert noted == ["nothing", "nothing", "one", "two"]
     assert _word.get() == "nothing"
@@ -102,7 +109,7 @@ async def test_a_timeout_entered_before_the_first_wait_ends_that_wait(
         except TimeoutError:
             noted.append("late")
 
-    task = starter.start(impatient(), "impatient")
+    task = begun(starter, impatient())
     assert task is not None
     await task
     assert noted == ["late"]
@@ -122,7 +129,7 @@ async def test_a_task_group_with_a_child_that_fails_leaves_the_caller_alone(
         except* ValueError as group_of:
             noted.extend(map(str, group_of.exceptions))
 
-    task = starter.start(parent(), "parent")
+    task = begun(starter, parent())
     caller = asyncio.current_task()
     assert task is not None
     assert caller is not None
@@ -137,7 +144,7 @@ async def test_two_may_wait_for_the_same_future(starter: Starter, noted: list[An
     async def waits() -> None:
         noted.append(await future)
 
-    tasks = [starter.start(waits(), "waits") for _ in range(2)]
+    tasks = [begun(starter, waits()) for _ in range(2)]
     asyncio.get_running_loop().call_soon(future.set_result, "here")
     await asyncio.gather(*filter(None, tasks))
     assert noted == ["here", "here"]
@@ -154,7 +161,7 @@ async def test_cancelling_the_task_is_raised_where_the_coroutine_waits(
             noted.append("put in order")
 
     for turns in (0, 2):  # before the task's own first turn, and after it
-        task = starter.start(waits(), "waits")
+        task = begun(starter, waits())
         assert task is not None
         for _ in range(turns):
             await asyncio.sleep(0)
@@ -177,8 +184,8 @@ async def test_a_coroutine_that_cancels_itself_spoils_no_other(
         await asyncio.sleep(0)
         noted.append("went on")
 
-    assert starter.start(cancels(), "cancels") is None
-    task = starter.start(waits(), "waits")
+    assert begun(starter, cancels()) is None
+    task = begun(starter, waits())
     assert task is not None
     await task
     assert noted == ["went on"]
@@ -192,7 +199,7 @@ async def test_an_error_is_the_tasks_and_not_the_callers(
     async def fails() -> None:
         raise ValueError("no")
 
-    task = starter.start(fails(), "fails")
+    task = begun(starter, fails())
     assert task is not None
     with pytest.raises(ValueError, match="no"):
         await task
@@ -205,12 +212,12 @@ async def test_one_may_begin_another(starter: Starter, noted: list[Any]) -> None
         await asyncio.sleep(0)
 
     async def outer() -> None:
-        task = starter.start(inner(), "inner")
+        task = begun(starter, inner(), "inner")
         noted.append(asyncio.current_task())
         assert task is not None
         await task
 
-    task = starter.start(outer(), "outer")
+    task = begun(starter, outer())
     assert task is not None
     await task
     assert noted[0].get_name() == "inner"
