@@ -63,7 +63,7 @@ def next_tasks(
         if structure.deferred:
             sources += [task.node] * (len(routes) - len(sources))
     arrived, ready = _joined(structure, position) if structure.joins else ({}, [])
-    routes += (_plain_route(target) for target, _ in ready)
+    routes += [_plain_route(target) for target, _ in ready]
     if not structure.deferred:
         return _numbered(routes), arrived
     sources += (there[0] for _, there in ready)
@@ -87,7 +87,7 @@ def _held_back(
     following = _numbered(others)
     if following:
         return following, {**arrived, **held}
-    return _numbered(map(_plain_route, held)), arrived
+    return _numbered([_plain_route(name) for name in held]), arrived
 
 
 def _routes(structure: Structure, name: str, view: Callable[[], Any]) -> Iterable[Route]:
