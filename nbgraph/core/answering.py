@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from nbgraph.core import answers
-from nbgraph.core.events import AnswersGiven, Event
+from nbgraph.core.events import AnswersGiven, Event, Lapsed
 from nbgraph.core.lapses import Lapse, overdue
 from nbgraph.core.naming import listed, login_name
 from nbgraph.core.position import Position
@@ -99,7 +99,9 @@ def _check_keys(
 def _recorded(
     given: Mapping[str, Any], position: Position, thread_id: str, by: str | None
 ) -> AnswersGiven:
-    lapsed = {key: answer.word for key, answer in given.items() if isinstance(answer, Lapse)}
+    lapsed: dict[str, Lapsed] = {
+        key: answer.word for key, answer in given.items() if isinstance(answer, Lapse)
+    }
     defaults = {key: position.pending[key].default for key in lapsed}
     answered = {key: answer for key, answer in given.items() if key not in lapsed}
     return AnswersGiven(
