@@ -28,12 +28,16 @@ class Extract:
 
     body: bytes
     refs: str = ""
-    blobs: Mapping[bytes, bytes] = field(default_factory=dict[bytes, bytes])
+    blobs: Mapping[bytes, bytes] = field(default_factory=dict)  # not dict[...](): that is slow
 
 
 def extracted(packed: Packed) -> Extract:
     """Return a JSON body without its blobs and its large texts, of which a small one has none."""
-    body, refs, blobs = packed.body, list[_Ref](), dict[bytes, bytes]()
+    body = packed.body
+    if len(body) < LARGE and not packed.blobs:
+        return Extract(body)
+    refs: list[_Ref] = []
+    blobs: dict[bytes, bytes] = {}
     if len(body) >= LARGE:
         value = from_json(body)
         for path, text in list(_large(value, ())):

@@ -88,7 +88,8 @@ class Commit:
     @property
     def weight(self) -> int:
         """How many bytes are read where the commit is."""
-        return len(self.body) + sum(map(len, self.blobs.values()))
+        outside = sum(map(len, self.blobs.values())) if self.blobs else 0
+        return len(self.body) + outside
 
     @property
     def head(self) -> int:
@@ -178,12 +179,12 @@ def commit_of(
         If an id is no text, an event cannot be kept as JSON, or the events are not stamped with
         this branch and the sequences from `expected + 1`.
     """
-    require_text(thread_id, "thread id")
-    require_text(branch_id, "branch id")
-    require_text(summary.graph, "graph name")
+    owner = "" if claim is None else claim.owner
+    if not f"{thread_id}{branch_id}{summary.graph}{owner}".isascii():
+        names = {"thread id": thread_id, "branch id": branch_id, "graph name": summary.graph}
+        for what, text in (names | {"owner": owner}).items():
+            require_text(text, what)
     _require_stamps(branch_id, events, expected)
-    if claim is not None:
-        require_text(claim.owner, "owner")
     try:
         packed = encode_events(events)
         _require_shallow(packed.body)

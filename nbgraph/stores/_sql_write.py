@@ -314,7 +314,8 @@ def _add_commit(cursor: Cursor, branch: Branch, commit: Commit) -> None:
     """Add a commit, and a snapshot where one is due, to a branch that was moved to its end."""
     place = place_of(branch.id, commit.expected + 1)
     cursor.execute(_ADD_COMMIT, (place, commit.count, branch.chain, commit.refs, commit.body))
-    _add_blobs(cursor, branch, commit.blobs)
+    if commit.blobs:
+        _add_blobs(cursor, branch, commit.blobs)
     snapshot = commit.snapshot_after(branch.since, branch.snapped)
     if snapshot is not None:
         branch.since, branch.snapped = 0, _add_snapshot(cursor, branch, snapshot)
