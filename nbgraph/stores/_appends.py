@@ -25,7 +25,7 @@ _Outcome: TypeAlias = StateStoreError | Branch
 _Names: TypeAlias = tuple[str, str]
 
 _KNOWN = 1024
-"""How many branches' rows are known: of those that were written last."""
+"""How many branches' rows are known: of those that were written or read last."""
 
 
 class Appends:
@@ -138,6 +138,11 @@ class Appends:
                 future.set_exception(outcome)
             else:
                 future.set_result(outcome.epoch)
+
+    def learn(self, names: _Names, branch: Branch) -> None:
+        """Remember the row of a branch that was read; the row is the caller's no more."""
+        if self._waiting is None:  # else a thread is at what is known
+            self._know(names, branch)
 
     def _know(self, names: _Names, outcome: _Outcome) -> None:
         """Remember the row of a branch that is written: whoever goes on need not read it first."""

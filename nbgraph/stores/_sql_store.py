@@ -144,8 +144,10 @@ class SqlStateStore:
         require_text(thread_id, "thread id")
         require_text(branch_id, "branch id")
         recall = partial(recall_log, thread_id=thread_id, branch_id=branch_id, upto=upto)
-        snapshot, found = await self._run(recall)
-        return Recalled(snapshot, [event for part in found for event in part.events()])
+        branch, snapshot, found = await self._run(recall)
+        recalled = Recalled(snapshot, [event for part in found for event in part.events()])
+        self._appends_of(asyncio.get_running_loop()).learn((thread_id, branch_id), branch)
+        return recalled
 
     async def claim(
         self, thread_id: str, branch_id: str = MAIN, *, owner: str, ttl: float | None = None
