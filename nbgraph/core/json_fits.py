@@ -15,13 +15,20 @@ from nbgraph.core.json_values import Json, is_array, is_object
 __all__ = ["plainly_fits"]
 
 _STEPS = 2_000
-"""How many places are looked at; an answer with more is judged by the library, within its budget."""
+"""How many places are looked at; the library judges what has more, within its budget."""
 
 _DEFS = "#/$defs/"
 
-_SAYS_NOTHING = frozenset(
-    ("title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$defs")
-)
+_SAYS_NOTHING = frozenset((
+    "title",
+    "description",
+    "default",
+    "examples",
+    "deprecated",
+    "readOnly",
+    "writeOnly",
+    "$defs",
+))
 
 
 def plainly_fits(schema: Mapping[str, Json], answer: Json) -> bool:
