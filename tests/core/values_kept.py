@@ -55,6 +55,7 @@ FRAMES: dict[str, pd.DataFrame] = {
     "times in nanoseconds": of(a=np.array(["2020-01-01T00:00:00.000000001"], "M8[ns]")),
     "times with a zone": of(a=pd.to_datetime(["2020-06-01", None]).tz_localize("Europe/Paris")),
     "times with an offset": of(a=pd.to_datetime(["2020-01-01T00:00+02:00"])),
+    "times in UTC": of(a=pd.to_datetime(["2020-01-01T00:00Z", None])),
     "durations": of(a=pd.to_timedelta([1, None], unit="s")),
     "periods": of(a=pd.period_range("2020", periods=2, freq="M")),
     "intervals": of(a=pd.interval_range(0, 2)),
