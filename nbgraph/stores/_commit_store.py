@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from pydantic_core import from_json
 from typing_extensions import override
@@ -55,7 +55,7 @@ class CommitStore(StateStore):
         self.close()
 
     @abstractmethod
-    async def _append(self, commit: Commit) -> int:
+    def _append(self, commit: Commit) -> Awaitable[int]:
         """Keep a commit, and return the epoch of its branch."""
 
     @abstractmethod

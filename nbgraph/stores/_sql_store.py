@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TypeVar
 
@@ -64,8 +64,8 @@ class SqlStateStore(CommitStore, DraftStore):
         return await asyncio.to_thread(self._database.patiently, attempt)
 
     @override
-    async def _append(self, commit: Commit) -> int:
-        return await self._appends_of(asyncio.get_running_loop()).append(commit)
+    def _append(self, commit: Commit) -> Awaitable[int]:
+        return self._appends_of(asyncio.get_running_loop()).append(commit)
 
     def _appends_of(self, loop: asyncio.AbstractEventLoop) -> Appends:
         appends = self._appends.get(loop)
