@@ -99,7 +99,7 @@ class Interrupt(Record):
     expires_at: float | None = None
     default: Json = None
     has_default: bool = False
-    problems: dict[str, str] = Field(default_factory=dict[str, str])
+    problems: dict[str, str] = Field(default_factory=dict)
 
 
 class TaskSpec(Record):
@@ -154,7 +154,7 @@ class RunStarted(_Event):
     """A caller gave input: a turn begins with `tasks`. An unfinished turn before it is dropped."""
 
     type: Literal["run_started"] = "run_started"
-    input: dict[str, Json] = Field(default_factory=dict[str, Json])
+    input: dict[str, Json] = Field(default_factory=dict)
     replaced: tuple[str, ...] = ()
     tasks: tuple[TaskSpec, ...]
 
@@ -215,10 +215,10 @@ class TaskFinished(_Event):
     type: Literal["task_finished"] = "task_finished"
     task_id: str
     node: str  # pyright: ignore[reportIncompatibleVariableOverride, reportGeneralTypeIssues] - frozen
-    update: dict[str, Json] = Field(default_factory=dict[str, Json])
+    update: dict[str, Json] = Field(default_factory=dict)
     replaced: tuple[str, ...] = ()
     routes: tuple[Route, ...] | None = None
-    cache: dict[str, Json] = Field(default_factory=dict[str, Json])
+    cache: dict[str, Json] = Field(default_factory=dict)
     started: float = 0.0
     duration: float = 0.0
     attempts: int = 1
@@ -240,8 +240,8 @@ class TaskInterrupted(_Event):
     task_id: str
     node: str  # pyright: ignore[reportIncompatibleVariableOverride, reportGeneralTypeIssues] - frozen
     interrupts: tuple[Interrupt, ...]
-    cache: dict[str, Json] = Field(default_factory=dict[str, Json])
-    answers: dict[str, Json] = Field(default_factory=dict[str, Json])
+    cache: dict[str, Json] = Field(default_factory=dict)
+    answers: dict[str, Json] = Field(default_factory=dict)
     ended: tuple[str, ...] = ()
     child: ChildPlace | None = None
 
@@ -268,7 +268,7 @@ class SuperstepFinished(_Event):
 
     type: Literal["superstep_finished"] = "superstep_finished"
     next: tuple[TaskSpec, ...] | None
-    joins: dict[str, tuple[str, ...]] = Field(default_factory=dict[str, tuple[str, ...]])
+    joins: dict[str, tuple[str, ...]] = Field(default_factory=dict)
 
 
 class StateEdited(_Event):

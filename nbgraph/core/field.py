@@ -249,7 +249,8 @@ def _round_trip(adapter: TypeAdapter[Any], value: Any, where: str) -> Any:
     if not same(value, back):
         raise StateStoreError(
             f"{where} holds a {type(value).__qualname__} that comes back from JSON as another "
-            f"value or a {type(back).__qualname__}; declare the field with the type it has"
+            f"value or a {type(back).__qualname__}; declare the field with the type it has, and "
+            "give a time a fixed offset, such as UTC"
         )
     return told
 

@@ -23,6 +23,7 @@ from nbgraph.core.events import (
     TaskSpec,
 )
 from nbgraph.core.flow import Structure
+from nbgraph.core.record import empty
 from nbgraph.core.schema import StateSchema
 from nbgraph.errors import GraphConfigError
 
@@ -35,8 +36,8 @@ Placed = TypeVar("Placed", TaskSpec, Route)
 class Migration:
     """What nodes and fields are called now, by the name they had; a field of None is dropped."""
 
-    nodes: Mapping[str, str] = field(default_factory=dict[str, str])
-    fields: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
+    nodes: Mapping[str, str] = field(default_factory=empty)
+    fields: Mapping[str, str | None] = field(default_factory=empty)
 
     def __bool__(self) -> bool:
         return bool(self.nodes or self.fields)

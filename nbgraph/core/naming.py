@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Iterable
 
@@ -10,10 +11,15 @@ __all__ = ["listed", "login_name"]
 
 def login_name() -> str | None:
     """Return who uses this process: `JUPYTERHUB_USER`, else the login name, if there is one."""
-    try:
-        import getpass
+    return os.environ.get("JUPYTERHUB_USER") or _login()
 
-        return os.environ.get("JUPYTERHUB_USER") or getpass.getuser()
+
+@functools.cache
+def _login() -> str | None:
+    import getpass
+
+    try:
+        return getpass.getuser()
     except (KeyError, OSError):
         return None
 

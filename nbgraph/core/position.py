@@ -31,6 +31,7 @@ from nbgraph.core.events import (
     TaskSpec,
 )
 from nbgraph.core.questions import Answered, waiting
+from nbgraph.core.record import empty
 from nbgraph.core.starts import Began, ended, outcome_key, paused, started
 from nbgraph.core.store import BranchSummary, Status
 
@@ -80,20 +81,20 @@ class Position:
 
     sequence: int = 0
     step: int = 0
-    state: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    state: Mapping[str, Any] = field(default_factory=empty)
     tasks: tuple[TaskSpec, ...] = ()
-    finished: Mapping[str, TaskFinished] = field(default_factory=dict[str, TaskFinished])
-    failed: Mapping[str, TaskFailed] = field(default_factory=dict[str, TaskFailed])
-    began: Began = field(default_factory=dict[str, tuple[str | None, ...]])
-    pending: Mapping[str, Interrupt] = field(default_factory=dict[str, Interrupt])
-    answered: Mapping[str, Answered] = field(default_factory=dict[str, Answered])
-    caches: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
-    once: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
-    hooked: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
-    children: Mapping[str, ChildPlace] = field(default_factory=dict[str, ChildPlace])
+    finished: Mapping[str, TaskFinished] = field(default_factory=empty)
+    failed: Mapping[str, TaskFailed] = field(default_factory=empty)
+    began: Began = field(default_factory=empty)
+    pending: Mapping[str, Interrupt] = field(default_factory=empty)
+    answered: Mapping[str, Answered] = field(default_factory=empty)
+    caches: Mapping[str, Mapping[str, Any]] = field(default_factory=empty)
+    once: Mapping[str, Mapping[str, Any]] = field(default_factory=empty)
+    hooked: Mapping[str, Mapping[str, Any]] = field(default_factory=empty)
+    children: Mapping[str, ChildPlace] = field(default_factory=empty)
     planned: int = 0
     planned_at: float = 0.0
-    joins: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    joins: Mapping[str, tuple[str, ...]] = field(default_factory=empty)
     before: tuple[str, ...] | None = None
     after: tuple[str, ...] | None = None
     merged: bool = False
