@@ -16,6 +16,7 @@ from nbgraph.core.store import StateStore
 from nbgraph.errors import NbgraphError
 from nbgraph.notebook.acts import Acts
 from nbgraph.notebook.allowed import Allowed
+from nbgraph.notebook.branch_tree import BranchTree
 from nbgraph.notebook.compare import Differences, branches
 from nbgraph.notebook.display import static_bundle, unattended
 from nbgraph.notebook.doing import Doing
@@ -141,6 +142,7 @@ class Panel(ipywidgets.VBox):
         self._nothing = text("", "nbgraph-2nd")
         self._main = column([], "nbgraph-main")
         self._timeline = PanelTimeline(session, self._looked, self._attach, self._painter.lock)
+        self._tree = BranchTree(self._switch)
         self._log = LogView()
         self._comparison = Differences()
         self._branches = branches(session)
@@ -151,6 +153,7 @@ class Panel(ipywidgets.VBox):
             body,
             self._inspector,
             self._timeline,
+            self._tree,
             self._comparison,
             self._log,
         ]
@@ -220,6 +223,8 @@ class Panel(ipywidgets.VBox):
         self._timeline.show(snapshot)
         self._show_main(snapshot)
         self._inspector.show(self.session)
+        if len(self._branches) > 1 and not snapshot.running:
+            self._tree.show(self.session, self.session.branch_id)
         self._comparison.show(self.session, self._other)
         serve_while_busy(self)
         self._stay.drawn()
