@@ -154,7 +154,10 @@ class _Side(ipywidgets.VBox):
 
     def follow(self) -> None:
         """Be told of what happens in the session."""
-        self._stop = self.session.watch(lambda _: self._changed())
+        self._stop = self.session.watch(self._moved)
+
+    def _moved(self, _: Snapshot) -> None:
+        self._changed()
 
     def leave(self) -> None:
         """Be told nothing any more."""
