@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from nbgraph.activity import Activity, LogLine, Mark, Usage, active, line, used
+from nbgraph.activity import Activity, LogLine, Mark, Usage, active, brief, line, used
 from nbgraph.core.driver import Folding, Shape
 from nbgraph.core.events import (
     AnswerRefused,
@@ -386,7 +386,7 @@ def _barred(snapshot: Snapshot, task_id: str, **changes: Any) -> Snapshot:
 
 
 def _said(snapshot: Snapshot, event: Event, text: str, mark: Mark) -> Snapshot:
-    return _logged(snapshot, LogLine(event.created_at, event.node or "", text, mark))
+    return _logged(snapshot, LogLine(event.created_at, event.node or "", brief(text), mark))
 
 
 def _logged(snapshot: Snapshot, line: LogLine) -> Snapshot:

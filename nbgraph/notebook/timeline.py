@@ -215,6 +215,8 @@ class PanelTimeline(ipywidgets.VBox):
         Takes the session of a branch that a person started here.
     lock : RLock
         The panel's.
+    trying : function
+        Calls an action, and says what it refuses.
     """
 
     def __init__(
@@ -223,8 +225,9 @@ class PanelTimeline(ipywidgets.VBox):
         moved: Callable[[], object],
         forked: Callable[[Session], object],
         lock: threading.RLock,
+        trying: Callable[[Callable[[], object]], object],
     ) -> None:
-        self._session, self._looked = session, moved
+        self._session, self._looked, self._try = session, moved, trying
         self.past = Past(session, self._moved, forked, lock=lock, closable=True)
         self._strip = Strip(self._pressed)
         super().__init__([self._strip, self.past])
@@ -245,6 +248,9 @@ class PanelTimeline(ipywidgets.VBox):
             self.past.show()
 
     def _pressed(self, number: int) -> None:
+        self._try(lambda: self._choose(number))
+
+    def _choose(self, number: int) -> None:
         self.past.show()
         self.past.choose(_place(self.past.moments, number))
 
