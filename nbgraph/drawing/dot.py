@@ -28,7 +28,7 @@ _NODE = {
     "fontsize": "13",
     "width": "1.14",
     "height": "0.58",
-    "margin": "0.16,0.03",
+    "margin": "0.22,0.03",
 }
 _TERMINAL = 'fontsize=11 height=0.3 id={name} margin="0.06,0.03" width=0.5'
 _EDGE = {"arrowsize": "0.6", "fontname": "Helvetica", "fontsize": "11"}

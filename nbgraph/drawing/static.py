@@ -13,7 +13,7 @@ from nbgraph.core.driver import EdgeShape, NodeShape, Shape
 from nbgraph.drawing.dot import TERMINALS, Direction, node_names
 from nbgraph.drawing.folding import subgraphs
 from nbgraph.drawing.geometry import Box, Geometry, Line
-from nbgraph.drawing.labels import cut, reveal
+from nbgraph.drawing.labels import cut, fitting, reveal
 from nbgraph.drawing.marks import BADGES, EdgeMark, Mark, edge_marks, with_ends
 from nbgraph.drawing.svg import attribute, frame, geometry, name_place, sub_place, title
 
@@ -84,7 +84,6 @@ _EDGES: Mapping[EdgeMark | None, Mapping[str, str]] = {
     "taken": {"stroke": "ink", "stroke-width": "1.8"},
     "skipped": {"stroke": "idle-ink", "stroke-width": "1", "stroke-dasharray": "3 3"},
 }
-_LINE_LIMIT = 24
 _PATH = '<path d="'
 _NUMBER = re.compile(r"-?\d+\.\d+")
 
@@ -278,9 +277,10 @@ def _node(node: NodeShape, box: Box, mark: Mark, line: str) -> _Part:
         _text(x, y if line else y + 7, look, node.label),
     ]
     if line:
-        pieces.append(_text(*sub_place(box), _style({"fill": "ink-2"}), line, _LINE_LIMIT))
-    told = f'class="node" data-node="{attribute(node.path)}"><title>{escape(title(node))}</title>'
-    return _Part(told, tuple(pieces), mark, (box.right - 5, box.top + 2))
+        told = fitting(line, box.right - box.left - 8)
+        pieces.append(_text(*sub_place(box), _style({"fill": "ink-2"}), told))
+    group = f'class="node" data-node="{attribute(node.path)}"><title>{escape(title(node))}</title>'
+    return _Part(group, tuple(pieces), mark, (box.right - 5, box.top + 2))
 
 
 def _rectangle(box: Box, radius: int, style: str) -> _Piece:
