@@ -15,7 +15,17 @@ const NAMES = [
   [".nbgraph-summary", { role: "alert", tabindex: "-1" }],
   [".nbgraph-card", { role: "group", "aria-label": "A tool call" }],
   [".nbgraph-segments", { role: "tablist", "aria-label": "Tool calls" }],
-  [".nbgraph-zone", { role: "group" }],
+  [".nbgraph-failure", { role: "group", "aria-label": "A failure" }],
+  [".nbgraph-record", { role: "group", "aria-label": "An answer" }],
+  [".nbgraph-h3", { role: "heading", "aria-level": "3" }],
+  [".nbgraph-inspector .widget-radio-box", { "aria-label": "What is shown of the node" }],
+  [".widget-toggle-buttons.nbgraph-json", { "aria-label": "How to answer" }],
+  [".nbgraph-chip .nbgraph-copy-text", { "aria-label": "Copy the thread's id" }],
+];
+const NAMED_BY = [
+  [".nbgraph-panel", "region", ".nbgraph-chip .nbgraph-mono", "Thread "],
+  [".nbgraph-zone", "group", ".nbgraph-h3", ""],
+  [".nbgraph-form", "group", ":scope > .nbgraph-head .nbgraph-strong", ""],
 ];
 let groups = 0;
 
@@ -163,6 +173,14 @@ function stripKey(event, steps) {
   if (to === undefined) return;
   event.preventDefault();
   steps[to]?.focus();
+  holdStep(event.target.closest(".nbgraph-strip"));
+}
+
+// A strip is one stop of the Tab key: its steps are reached by arrows from the one that is held.
+function holdStep(strip) {
+  const steps = [...strip.querySelectorAll("button")];
+  const held = steps.find((step) => step === document.activeElement) ?? steps.find((step) => step.classList.contains("sel")) ?? steps[0];
+  for (const step of steps) step.tabIndex = step === held ? 0 : -1;
 }
 
 // Leaving a field can bring a line below it, which moves a button between press and release: the
@@ -211,8 +229,12 @@ function nameParts(root) {
     const attributes = { role: "tab", "aria-selected": tab.classList.contains("here") };
     filled(tab, attributes, []);
   }
-  for (const zone of root.querySelectorAll(".nbgraph-zone"))
-    zone.setAttribute("aria-label", zone.querySelector(".nbgraph-h3")?.textContent ?? "");
+  for (const [part, role, name, before] of NAMED_BY)
+    for (const element of root.querySelectorAll(part)) {
+      const text = element.querySelector(name)?.textContent;
+      if (text) filled(element, { role, "aria-label": before + text }, []);
+    }
+  for (const strip of root.querySelectorAll(".nbgraph-strip")) holdStep(strip);
   for (const button of root.querySelectorAll("button.only[title]:not([aria-label])"))
     button.setAttribute("aria-label", button.title);
   for (const group of root.querySelectorAll(".nbgraph-group")) {
