@@ -235,6 +235,7 @@ class Graph {
       "-": () => this.zoom(1.25),
       "−": () => this.zoom(1.25),
       0: () => this.all(),
+      "/": () => this.search(),
       ArrowUp: () => this.move(0, -1),
       ArrowDown: () => this.move(0, 1),
       ArrowLeft: () => this.move(-1, 0),
