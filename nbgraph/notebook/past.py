@@ -79,7 +79,9 @@ class Past(ipywidgets.VBox):
         on = _arrow("right", lambda: self._go(1), "Step on")
         parts: list[ipywidgets.Widget] = [back, self._slider, on, self._where]
         if self._closable:
-            back_to_now = button("Back to now", lambda: self.choose(None), "quiet", "nbgraph-to-now")
+            back_to_now = button(
+                "Back to now", lambda: self.choose(None), "quiet", "nbgraph-to-now"
+            )
             parts.append(back_to_now)
         return row(parts, "nbgraph-slider")
 

@@ -70,16 +70,17 @@ function attend(root, model) {
     if (within !== told) model.send({ kind: "focus", within, view });
     told = within;
   };
-  let last = root;
+  let last = null; // what has the focus, or had it when it went away
   const enter = ({ target }) => {
     last = target;
     tell(holds());
   };
   const look = () => {
-    if (!last.isConnected || last.matches(":disabled")) keepFocus(root);
+    if (last.isConnected && !last.matches(":disabled")) last = root.contains(document.activeElement) ? last : null;
+    else keepFocus(root);
     tell(holds());
   };
-  const leave = () => told && setTimeout(look);
+  const leave = () => last && setTimeout(() => last && look());
   const gone = () => tell(false);
   root.addEventListener("focusin", enter);
   root.addEventListener("focusout", leave);
@@ -92,7 +93,7 @@ function attend(root, model) {
     root.removeEventListener("focusout", leave);
     window.removeEventListener("pagehide", gone);
     removed.disconnect();
-    if (told) requestAnimationFrame(() => keepFocus(root)); // another drawing stands there then
+    if (last) requestAnimationFrame(() => keepFocus(root)); // another drawing stands there then
     gone();
   };
 }
