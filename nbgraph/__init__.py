@@ -53,7 +53,8 @@ if TYPE_CHECKING:
     from nbgraph.notebook.play import play
     from nbgraph.notebook.timeline import Timeline
     from nbgraph.notebook.tool_card import ToolCard
-    from nbgraph.session import Session, open_session
+    from nbgraph.opening import open_session
+    from nbgraph.session import Session
     from nbgraph.stores.postgres import PostgresStateStore
     from nbgraph.stores.sqlite import SQLiteStateStore
 
@@ -145,7 +146,7 @@ _LAZY = {
     "draw": "nbgraph.notebook.display",
     "from_langchain": "nbgraph.agents.langchain_chat",
     "model_node": "nbgraph.agents.model",
-    "open_session": "nbgraph.session",
+    "open_session": "nbgraph.opening",
     "play": "nbgraph.notebook.play",
     "run_agent": "nbgraph.agents.react",
     "tool": "nbgraph.agents.tools",

@@ -190,7 +190,8 @@ class TaskFinished(_Event):
 
     `update` holds one JSON delta a field, applied through the field's reducer when the superstep
     finishes; fields in `replaced` go past their reducer. `routes` are targets the node chose itself
-    (None: follow the edges). `attempts` is 0 for a task that a person skipped.
+    (None: follow the edges). `attempts` is 0 for a task that a person skipped. `tries` say when
+    each attempt began and ended, where there was more than one.
     """
 
     type: Literal["task_finished"] = "task_finished"
@@ -203,6 +204,7 @@ class TaskFinished(_Event):
     started: float = 0.0
     duration: float = 0.0
     attempts: int = 1
+    tries: tuple[tuple[float, float], ...] = ()
     child: ChildPlace | None = None
 
 
@@ -225,13 +227,14 @@ class TaskInterrupted(_Event):
 
 
 class TaskFailed(_Event):
-    """A node raised."""
+    """A node raised; `tries` are as in `TaskFinished`."""
 
     type: Literal["task_failed"] = "task_failed"
     task_id: str
     node: str  # pyright: ignore[reportIncompatibleVariableOverride, reportGeneralTypeIssues] - frozen
     error: ErrorInfo
     attempts: int = 1
+    tries: tuple[tuple[float, float], ...] = ()
     child: ChildPlace | None = None
 
 

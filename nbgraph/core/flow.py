@@ -97,11 +97,19 @@ class Structure:
 
     def source(self, path: str) -> str | None:
         """Return the code of a node, `"pay"`, or of one in a sub-graph, `"refund/pay"`."""
-        name, _, rest = path.partition("/")
+        name, rest = self.split(path)
         node = self.nodes.get(name)
         if node is None or not rest:
             return None if node is None or node.inner is not None else node.source
         return None if node.inner is None else node.inner.structure.source(rest)
+
+    def split(self, path: str) -> tuple[str, str]:
+        """Return the name of the node a path begins with, and the rest, which leads into it."""
+        if path not in self.nodes:
+            for name, node in self.nodes.items():
+                if node.inner is not None and path.startswith(f"{name}/"):
+                    return name, path[len(name) + 1 :]
+        return path, ""
 
     def _inner_nodes(self) -> Iterator[NodeShape]:
         for name, shape in self._inner_shapes():

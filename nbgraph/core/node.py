@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from pydantic import BaseModel
 
 from nbgraph.core.context import NodeContext
-from nbgraph.core.driver import Shape
+from nbgraph.core.driver import Folding, Shape
 from nbgraph.core.importing import found_at, is_importable
 from nbgraph.core.path import Goal, Source
 from nbgraph.core.retry import Retry, checked_retry
@@ -81,13 +81,14 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Inner:
-    """The sub-graph that a node runs: how it is drawn, and the fields both states have.
+    """The sub-graph that a node runs: how it is drawn and folded, and the fields both states have.
 
     `stable` is whether all visits are turns of one thread.
     """
 
     shape: Shape
     structure: Structure
+    folding: Folding
     shared: tuple[str, ...] = ()
     stable: bool = False
 

@@ -64,7 +64,7 @@ def checked_retry(retry: Any) -> Retry | BaseRetrying | None:
 
 
 class Attempts:
-    """The attempts of one task; `made` counts them.
+    """The attempts of one task; `made` counts them, `times` says when each began and ended.
 
     Parameters
     ----------
@@ -83,9 +83,15 @@ class Attempts:
         say: Callable[[Attempt, float], None],
     ) -> None:
         self.made = 0
+        self.times: list[tuple[float, float]] = []
         self._retry = retry
         self._describe = describe
         self._say = say
+
+    @property
+    def several(self) -> tuple[tuple[float, float], ...]:
+        """The times, where there was more than one attempt."""
+        return tuple(self.times) if self.made > 1 else ()
 
     async def run(self, once: Callable[[], Awaitable[T]]) -> T:
         """Return what `once` returns, after as many attempts as it may take.
@@ -98,13 +104,14 @@ class Attempts:
         result: Any = None
         async for attempt in self._retrying(self._retry):
             self.made += 1
-            state = attempt.retry_state
+            state, began = attempt.retry_state, time.time()
             try:
                 result = await once()
             except Exception as error:  # noqa: BLE001 - the strategy says which are tried again
                 state.set_exception((type(error), error, error.__traceback__))
             else:
                 state.set_result(result)
+            self.times.append((round(began, 4), round(time.time(), 4)))
         return result
 
     def _retrying(self, retry: Retry | BaseRetrying) -> AsyncRetrying:

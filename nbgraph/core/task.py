@@ -184,6 +184,7 @@ async def run_task(call: TaskCall) -> Outcome:
             started=started,
             duration=time.perf_counter() - clock,
             attempts=attempts.made if _began(call) else 0,
+            tries=attempts.several,
             child=call.frame.child,
         ),
     )
@@ -202,6 +203,7 @@ def failed(call: TaskCall, error: BaseException, attempts: Attempts | None = Non
         node=name,
         error=call.described(error),
         attempts=max(attempts.made, 1) if attempts else 1,
+        tries=attempts.several if attempts else (),
         child=call.frame.child,
     )
     return Outcome(task_id, event, error)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from uuid import uuid4
 
 from nbgraph.core.context import NOT_PROVIDED, Parent
-from nbgraph.core.driver import Capability, Shape
+from nbgraph.core.driver import Capability, InnerLog, Shape
 from nbgraph.core.events import (
     BreakpointsSet,
     ChildEvent,
@@ -20,7 +20,7 @@ from nbgraph.core.events import (
     StateEdited,
 )
 from nbgraph.core.executor import THREADS, Executor
-from nbgraph.core.inside import events_inside
+from nbgraph.core.inside import events_inside, log_inside
 from nbgraph.core.log import Draft, Log
 from nbgraph.core.opening import check_unanswered, login_name, opening
 from nbgraph.core.position import Position
@@ -379,6 +379,13 @@ class Thread:
         if self.store is None:
             return ()
         return await events_inside(self.store, self.graph.structure, self.thread_id, event)
+
+    async def inner_log(self, path: str) -> InnerLog | None:
+        """Return the log of a sub-graph's newest thread, by its path; None before there is one."""
+        if self.store is None:
+            return None
+        branch = self.thread_id, self.branch_id
+        return await log_inside(self.store, self.graph.structure, branch, path)
 
     async def branches(self) -> tuple[str, ...]:
         """Return the thread's branches, `"main"` first, then oldest first."""

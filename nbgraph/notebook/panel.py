@@ -16,6 +16,7 @@ from nbgraph.core.store import StateStore
 from nbgraph.errors import NbgraphError
 from nbgraph.notebook.acts import Acts
 from nbgraph.notebook.allowed import Allowed
+from nbgraph.notebook.branch_tree import BranchTree
 from nbgraph.notebook.compare import Differences, branches
 from nbgraph.notebook.display import static_bundle, unattended
 from nbgraph.notebook.doing import Doing
@@ -35,7 +36,8 @@ from nbgraph.notebook.state_form import StateForm, few, start_schema
 from nbgraph.notebook.timeline import PanelTimeline
 from nbgraph.notebook.tool_card import ToolCard
 from nbgraph.notebook.toolbar import Toolbar
-from nbgraph.session import Run, Session, begin, open_session
+from nbgraph.opening import begin, open_session
+from nbgraph.session import Run, Session
 from nbgraph.snapshot import Snapshot
 
 __all__ = ["Panel"]
@@ -101,7 +103,8 @@ class Panel(ipywidgets.VBox):
         self._marking = Painter(self._show_graph, lock=lock)
         self._telling = Painter(self._tell, lambda: _TELLING, lock=lock)
         self._painter = Painter(self._draw, self._rest, lock=lock)
-        self._stay = Stay(super()._repr_mimebundle_, self._still, lambda: (self.session,))
+        live = super()._repr_mimebundle_
+        self._stay = Stay(live, self._still, lambda: (self.session,), self._engaged)
         if not isinstance(app, Session):
             app = open_session(app, thread_id, branch_id, store, context)
         self._build(app)
@@ -139,6 +142,7 @@ class Panel(ipywidgets.VBox):
         self._nothing = text("", "nbgraph-2nd")
         self._main = column([], "nbgraph-main")
         self._timeline = PanelTimeline(session, self._looked, self._attach, self._painter.lock)
+        self._tree = BranchTree(self._switch)
         self._log = LogView()
         self._comparison = Differences()
         self._branches = branches(session)
@@ -149,6 +153,7 @@ class Panel(ipywidgets.VBox):
             body,
             self._inspector,
             self._timeline,
+            self._tree,
             self._comparison,
             self._log,
         ]
@@ -218,8 +223,11 @@ class Panel(ipywidgets.VBox):
         self._timeline.show(snapshot)
         self._show_main(snapshot)
         self._inspector.show(self.session)
+        if len(self._branches) > 1 and not snapshot.running:
+            self._tree.show(self.session, self.session.branch_id)
         self._comparison.show(self.session, self._other)
         serve_while_busy(self)
+        self._stay.drawn()
 
     def _rest(self) -> float:
         return _BETWEEN if self.session.snapshot.running else 0.0
@@ -389,6 +397,11 @@ class Panel(ipywidgets.VBox):
 
     def _ipython_display_(self, **_: Any) -> None:
         self._stay.show()
+
+    def _engaged(self) -> bool:
+        """Return whether somebody works here: the focus is here, or a form is open."""
+        opened = self._editing is not None or self._again or self._timeline.past.at is not None
+        return opened or self._graph.has_focus
 
     def _still(self) -> dict[str, str]:
         return static_bundle(self.session)

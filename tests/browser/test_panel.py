@@ -259,6 +259,13 @@ def test_a_sub_graph_is_folded_and_unfolded_and_keeps_its_marks(open_notebook: O
     notebook.page.keyboard.press("f")
     expect(node(panel, "sub/y")).to_contain_class("nbgraph-is-done")
     expect(panel.locator(".edge.nbgraph-edge-taken")).not_to_have_count(0)
+    node(panel, "sub/y").click()
+    inspector = panel.locator(".nbgraph-inspector")
+    inspector.get_by_text("Input", exact=True).click()
+    expect(inspector.locator(".nbgraph-node-body")).to_contain_text('"x"')
+    node(panel, "sub/y").locator(".nbgraph-handle").first.click()
+    expect(node(panel, "sub/y").locator(".nbgraph-break .nbgraph-m-dot")).to_have_count(1)
+    assert notebook.execute("print(panel.session.snapshot.position.before)") == "('sub/y',)\n"
 
 
 def test_the_drawing_is_moved_zoomed_and_searched(open_notebook: Open):

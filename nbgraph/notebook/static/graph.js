@@ -159,13 +159,14 @@ class Graph {
     this.fitLine(node);
     if (node.row) {
       node.badge.setAttribute("class", `nbgraph-mark ${mark}`);
-      node.stop.textContent = stop && `● ${stop}`;
+      node.stop.textContent = stop && (stop === "differs" ? "≠ differs" : `● ${stop}`);
     } else {
       node.badge.replaceChildren(...figure(badge));
       node.stop.replaceChildren(...this.dots(node, stop));
     }
     const fold = { true: "sub-graph, folded", false: "sub-graph" }[this.model.get("folds")[node.path]];
-    const parts = [node.name.textContent, word, line, stop && `breakpoint ${stop}`, fold];
+    const pause = stop === "differs" ? stop : stop && `breakpoint ${stop}`;
+    const parts = [node.name.textContent, word, line, pause, fold];
     node.group.setAttribute("aria-label", parts.filter(Boolean).join(", "));
   }
 
@@ -187,6 +188,7 @@ class Graph {
   }
 
   dots(node, stop) {
+    if (stop === "differs") return [shape("g", { transform: "translate(-9 3)" }, ...figure(this.model.get("unlike")))];
     const places = { before: [0], after: [node.below], "before and after": [0, node.below] }[stop] ?? [];
     const dot = figure.bind(null, this.model.get("breakpoint"));
     return places.map((y) => shape("g", { transform: `translate(0 ${y})` }, ...dot()));
@@ -246,6 +248,7 @@ class Graph {
       "-": () => this.zoom(1.25),
       "−": () => this.zoom(1.25),
       0: () => this.all(),
+      "/": () => this.search(),
       ArrowUp: () => this.move(0, -1),
       ArrowDown: () => this.move(0, 1),
       ArrowLeft: () => this.move(-1, 0),

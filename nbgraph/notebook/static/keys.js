@@ -68,7 +68,7 @@ function listen(root) {
       nameParts(root);
     });
   };
-  const watch = { childList: true, subtree: true, attributes: true, attributeFilter: ["class"] };
+  const watch = { childList: true, subtree: true, attributes: true, attributeFilter: ["class", "title"] };
   new MutationObserver(later).observe(root, watch);
   nameParts(root);
 }
@@ -139,6 +139,7 @@ function onKeyLast(event, root) {
   const strip = event.target.closest(".nbgraph-strip");
   if (card && root.contains(card)) cardKey(event.key.toLowerCase(), card);
   if (strip) stripKey(event, [...strip.querySelectorAll("button")].reverse());
+  if (event.key === "Escape") event.target.closest(".nbgraph-timeline")?.querySelector(".nbgraph-to-now")?.click();
 }
 
 // With the focus on a segment, keys are for the card that is shown.
@@ -167,20 +168,29 @@ function nextCall(card, step) {
   calls[at + step]?.click();
 }
 
+// The strip is one stop; its arrows look at the steps, and Escape at now.
 function stripKey(event, steps) {
   const at = steps.indexOf(event.target);
   const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: steps.length - 1 }[event.key];
   if (to === undefined) return;
   event.preventDefault();
-  steps[to]?.focus();
-  holdStep(event.target.closest(".nbgraph-strip"));
+  if (!steps[to]) return;
+  rove(steps, steps[to]);
+  steps[to].focus();
+  steps[to].click();
 }
 
-// A strip is one stop of the Tab key: its steps are reached by arrows from the one that is held.
-function holdStep(strip) {
-  const steps = [...strip.querySelectorAll("button")];
-  const held = steps.find((step) => step === document.activeElement) ?? steps.find((step) => step.classList.contains("sel")) ?? steps[0];
-  for (const step of steps) step.tabIndex = step === held ? 0 : -1;
+function rove(stops, here) {
+  for (const stop of stops) stop.tabIndex = stop === here ? 0 : -1;
+}
+
+// What has the focus may go away, as a form does that was submitted: the place it was in has it then.
+function keepFocus(root, tries = 60) {
+  if (!root.isConnected || document.activeElement !== document.body) return;
+  const place = root.querySelector(".nbgraph-main");
+  place?.setAttribute("tabindex", "-1");
+  if (place) place.focus({ preventScroll: true });
+  else if (tries) requestAnimationFrame(() => keepFocus(root, tries - 1));
 }
 
 // Leaving a field can bring a line below it, which moves a button between press and release: the
@@ -218,7 +228,8 @@ function onSubmit(event) {
 
 function onCopy(event) {
   const button = event.target.closest(".nbgraph-copy-text");
-  const text = button?.closest(".nbgraph-chip")?.querySelector(".nbgraph-mono")?.textContent;
+  const place = button?.closest(".nbgraph-chip, .nbgraph-copied");
+  const text = place?.querySelector(".nbgraph-mono")?.textContent;
   if (text) navigator.clipboard?.writeText(text.trim());
 }
 
@@ -234,7 +245,6 @@ function nameParts(root) {
       const text = element.querySelector(name)?.textContent;
       if (text) filled(element, { role, "aria-label": before + text }, []);
     }
-  for (const strip of root.querySelectorAll(".nbgraph-strip")) holdStep(strip);
   for (const button of root.querySelectorAll("button.only[title]:not([aria-label])"))
     button.setAttribute("aria-label", button.title);
   for (const group of root.querySelectorAll(".nbgraph-group")) {
@@ -249,9 +259,34 @@ function nameParts(root) {
     button.setAttribute("aria-disabled", button.classList.contains("nbgraph-held"));
   for (const select of root.querySelectorAll(".nbgraph-until > select"))
     select.setAttribute("aria-disabled", select.parentElement.classList.contains("nbgraph-held"));
+  for (const button of root.querySelectorAll("button.nbgraph-held, .nbgraph-held > select, [data-nbgraph-why]"))
+    describe(button, root);
+  for (const strip of root.querySelectorAll(".nbgraph-strip")) {
+    const steps = [...strip.querySelectorAll("button")];
+    const here = steps.find((step) => step === document.activeElement) ?? strip.querySelector(".sel") ?? steps[0];
+    rove(steps, here);
+  }
+  for (const bar of root.querySelectorAll(".nbgraph-gantt button")) bar.tabIndex = -1;
   for (const field of root.querySelectorAll(".nbgraph-field"))
     for (const input of field.querySelectorAll("input, textarea, select"))
       input.setAttribute("aria-invalid", input.closest(".nbgraph-field").classList.contains("nbgraph-has-error"));
+}
+
+// Why a button cannot act stands in its title, which not everybody reads.
+function describe(button, root) {
+  const held = button.closest(".nbgraph-held");
+  const place = root.querySelector(".nbgraph-live")?.parentElement;
+  if (!place) return;
+  let why = document.getElementById(button.dataset.nbgraphWhy);
+  if (!why) {
+    why = make("span", { hidden: "", id: `nbgraph-why-${Date.now()}-${++groups}` });
+    button.dataset.nbgraphWhy = why.id;
+    place.append(why);
+  }
+  const text = held ? held.title || button.title : "";
+  if (why.textContent !== text) why.textContent = text;
+  if (text) button.setAttribute("aria-describedby", why.id);
+  else button.removeAttribute("aria-describedby");
 }
 
 function nameGroup(box, role) {
