@@ -198,7 +198,8 @@ def _by_style(parts: Iterable[_Part]) -> str:
             used[part.mark] = f'<g id="{part.mark}">{_badge(part.mark)}</g>'
             x, y = part.badge
             badges.append(f'<use href="#{part.mark}" x="{x:.1f}" y="{y:.1f}"/>')
-    drawn = "".join(_alike(style, elements) for style, elements in styles.items())
+    texts_last = sorted(styles.items(), key=lambda item: item[1][0].startswith("<text"))
+    drawn = "".join(_alike(style, elements) for style, elements in texts_last)
     return f"<defs>{''.join(used.values())}</defs>{drawn}{''.join(badges)}"
 
 

@@ -96,6 +96,12 @@ def test_a_small_picture_shows_the_same_texts_and_a_badge_for_each_mark():
     ElementTree.fromstring(small_picture(nested()))
 
 
+def test_in_a_small_picture_no_box_covers_a_text():
+    marks = {"ask": "done", "pay": "waiting", "deny": "failed"}
+    text = small_picture(refund(), marks, {"ask": "0.8 s"}, taken={("__start__", "ask")})
+    assert text.rindex("<rect") < text.index("<text")
+
+
 def test_a_small_picture_has_less_than_half_of_the_length():
     shape = tree(100)
     marks = {node.path: "done" for node in shape.nodes}
