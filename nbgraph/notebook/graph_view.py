@@ -47,7 +47,7 @@ _Shown = tuple[
     Mapping[str, Breakpoint],
     dict[str, str],
 ]
-_LINE_LIMIT = 24
+_LINE_LIMIT = 40
 
 
 class Keys(Greeted):

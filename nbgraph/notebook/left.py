@@ -5,7 +5,8 @@ sheet hides for as long as the widget is on the page. So that one is kept up to 
 who works in the widget, whose focus, text and place stay where they are: an output that is written
 again is drawn again.
 
-Where a widget is gone, a front end shows an error in its place. So its output is emptied, once:
+Where a widget is gone, a front end shows an error in its place, which a style that is kept with the
+rest hides in JupyterLab. For other front ends the widget's output is emptied, once:
 when it is closed, or when its thread has finished in it, another cell has run and nobody works in
 it. Evaluated again, the widget is back.
 """
@@ -29,6 +30,11 @@ __all__ = ["Stay"]
 Bundle = Mapping[str, Any]
 
 _NOTHING: Bundle = {"text/html": "", "text/plain": ""}
+_NO_ERROR = (
+    "<style>.jp-OutputArea:has(.nbgraph-still) > .jp-OutputArea-child > "
+    ".jp-OutputArea-output.jupyter-widgets:not(:has(*)) { display: none }</style>"
+)
+"""Hides what JupyterLab says in place of a widget that is gone; our style sheet is gone with it."""
 
 
 class Stay:
@@ -133,7 +139,7 @@ class _Place:
     def keep(self, bundle: Bundle, snapshots: Sequence[Snapshot]) -> None:
         """Have this read without a kernel; the widget is not touched."""
         self.kept = snapshots
-        marked = f'<div class="nbgraph-still">{bundle["text/html"]}</div>'
+        marked = f'<div class="nbgraph-still">{bundle["text/html"]}</div>{_NO_ERROR}'
         self._still.update({**bundle, "text/html": marked}, raw=True)
 
     def leave(self) -> None:

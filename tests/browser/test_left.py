@@ -127,6 +127,34 @@ def test_a_thread_that_waits_keeps_its_panel_and_tells_other_readers_where_it_st
     assert "data:image/svg+xml;base64," in output.data["text/html"]
 
 
+@pytest.mark.parametrize("app", ["lab", "notebook"])
+def test_a_panel_that_waited_reads_without_its_kernel_trusted_or_not(
+    open_notebook: Open, server: Server, tmp_path: Path, app
+):
+    panel = 'panel = Panel(desk, "waits", {"amount": 5})\npanel'
+    notebook = open_notebook([DESK, panel], app)
+    notebook.run_all()
+    panel_of(notebook, 1).locator(".nbgraph-form").wait_for()
+    file = saved(notebook, server)
+    assert WIDGET in file.cells[1].outputs[0].data
+    notebook.close()
+    server.shut_down_kernels()
+    file.cells[0].source += "\n# somebody else's"
+    elsewhere = str(Path(notebook.name).with_name("elsewhere.ipynb"))
+    nbformat.write(file, server.root / elsewhere)
+    for name in (notebook.name, elsewhere):
+        again = open_notebook(name, app)
+        expect(again.cell(1).locator("img[src^='data:image/svg+xml']")).to_be_visible()
+        expect(again.cell(1)).to_contain_text("asks confirm:decision: May we?")
+        for error in again.page.get_by_text("model not found").all():
+            expect(error).to_be_hidden()
+        again.screenshot(tmp_path / f"{Path(name).stem}.png", index=1)
+    for kind in ("html", "markdown"):
+        page = _converted(server, notebook.name, tmp_path, kind)
+        assert "asks confirm:decision: May we?" in page
+        assert "data:image/svg+xml;base64," in page
+
+
 BUSY = "released = threading.Event()\nprint('busy')\nreleased.wait(60)"
 MARK = "document.activeElement.nbgraphStays = true"
 STAYS = "document.activeElement.nbgraphStays === true"
@@ -199,8 +227,9 @@ def test_a_secret_is_in_no_saved_output(open_notebook: Open, server: Server):
     assert "••••••" in text
 
 
-def _converted(server: Server, name: str, folder: Path) -> str:
+def _converted(server: Server, name: str, folder: Path, kind: str = "html") -> str:
     """Return a notebook as nbconvert makes a page of it, without running it."""
-    command = [sys.executable, "-m", "nbconvert", "--to", "html", str(server.root / name)]
+    command = [sys.executable, "-m", "nbconvert", "--to", kind, str(server.root / name)]
     subprocess.run([*command, "--output-dir", str(folder)], check=True, capture_output=True)
-    return (folder / f"{Path(name).stem}.html").read_text(encoding="utf-8")
+    (made,) = folder.glob(f"{Path(name).stem}.{'html' if kind == 'html' else 'md'}")
+    return made.read_text(encoding="utf-8")

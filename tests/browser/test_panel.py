@@ -320,19 +320,20 @@ panel = Panel(graph, "t", {})
     expect(node(panel, "each")).to_contain_text("×6 · ")
 
 
-def test_a_graph_that_cannot_be_laid_out_is_a_list_and_runs(open_notebook: Open):
-    code = (
-        "import sys\n"
-        "from nbgraph.errors import DrawingError\n"
-        "def never(source, *, small):\n"
-        '    raise DrawingError("The layout took longer than 5 s")\n'
-        'sys.modules["nbgraph.drawing.svg"].lay_out = never\n'
-        'panel = Panel(line(says("a"), says("b"), slow), "t", {})'
-    )
+def test_a_graph_too_dense_to_be_laid_out_is_a_list_and_runs(open_notebook: Open):
+    code = """
+from nbgraph.drawing import layout
+layout.TIME_LIMIT = 1.0  # the layout of this one takes minutes
+
+names = [f"n{i}" for i in range(200)]
+more = {"goto": names}
+nodes = [says("n0", **more), says("n1", **more), slow, *(says(name, **more) for name in names[2:])]
+panel = Panel(line(*nodes, max_steps=300), "t", {})
+"""
     notebook, panel = opened(open_notebook, code)
     rows = panel.locator(".nbgraph-list > li")
-    expect(rows).to_have_count(3)
-    expect(panel.locator(".nbgraph-graph")).to_contain_text("took longer than 5 s")
+    expect(panel.locator(".nbgraph-graph")).to_contain_text("took longer than 1 s")
+    expect(rows).to_have_count(201)
     expect(rows.nth(1)).to_contain_class("nbgraph-is-done")
     expect(rows.nth(2)).to_contain_class("nbgraph-is-running")
     rows.nth(1).click()
@@ -341,6 +342,7 @@ def test_a_graph_that_cannot_be_laid_out_is_a_list_and_runs(open_notebook: Open)
     expect(rows.nth(1)).to_contain_text("● before")
     notebook.execute("gate.set()")
     expect(status(panel)).to_contain_text("Finished")
+    expect(rows.nth(200)).to_contain_class("nbgraph-is-done")
 
 
 # --- keys, other cells, interrupts ------------------------------------------------------------

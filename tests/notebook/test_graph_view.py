@@ -154,7 +154,7 @@ def test_a_selected_node_is_called_back_with_its_path():
 def test_lines_are_cut_and_hidden_characters_shown(sent: list[dict[str, Any]]):
     view = GraphView(chain(1))
     view.show({}, {"n0": "\u202e" + "x" * 100})
-    assert sent[-1]["nodes"] == {"n0": ("idle", "⟨U+202E⟩xxxxxxxx… +92", "")}
+    assert sent[-1]["nodes"] == {"n0": ("idle", f"⟨U+202E⟩{'x' * 24}… +76", "")}
 
 
 def test_a_layout_that_fails_leaves_its_reason(monkeypatch: pytest.MonkeyPatch):

@@ -1,7 +1,10 @@
 // The nodes and edges of a drawing, or the list that stands in for it. Between keys.js and
 // graph_view.js in the module.
 
-const NARROW = 720; // below, the drawing is a window on the graph; the style sheet says the same
+const NARROW = 720; // below, what is not low is a window on the graph; the style sheet says the same
+const LOW = 300;
+const HIGHEST = 640; // of the whole drawing, as the style sheet says
+const SMALLEST = 0.7; // how far a drawing is made smaller before it becomes a window
 const NONE = ["idle", "", ""];
 
 class Graph {
@@ -64,6 +67,7 @@ class Graph {
     this.svg.addEventListener("keydown", (event) => this.key(event));
     this.canvas.replaceChildren(this.svg);
     this.touched = false;
+    this.unfitted = true;
     this.fit();
   }
 
@@ -152,8 +156,7 @@ class Graph {
     node.group.setAttribute("class", [...others, `nbgraph-is-${mark}`].join(" "));
     if (!node.name) return;
     node.group.classList.toggle("nbgraph-has-line", line !== "");
-    node.sub.textContent = line;
-    this.squeeze(node, line);
+    this.fitLine(node);
     if (node.row) {
       node.badge.setAttribute("class", `nbgraph-mark ${mark}`);
       node.stop.textContent = stop && (stop === "differs" ? "≠ differs" : `● ${stop}`);
@@ -167,11 +170,21 @@ class Graph {
     node.group.setAttribute("aria-label", parts.filter(Boolean).join(", "));
   }
 
-  // A line that is wider than its node is drawn narrower.
-  squeeze({ sub, room }, line) {
+  // A font may be wider than the one that was laid out: a name is drawn together, and of a line as
+  // many parts are shown as there is room for. Only what looks long is measured.
+  fitName({ name, room }) {
+    if (name.textContent.length * 6 > room - 14 && name.getComputedTextLength() > room - 14) squeeze(name, room - 14);
+  }
+
+  fitLine({ sub, room, state }) {
+    let line = state[1];
+    sub.textContent = line;
     sub.removeAttribute("textLength");
-    if (!room || line.length < 10 || sub.getComputedTextLength() <= room) return;
-    filled(sub, { textLength: room, lengthAdjust: "spacingAndGlyphs" }, []);
+    while (room && line.length * 5 > room && sub.getComputedTextLength() > room) {
+      const end = Math.max(line.lastIndexOf(" · "), line.lastIndexOf(", "));
+      if (end < 1) return squeeze(sub, room);
+      sub.textContent = line = line.slice(0, end);
+    }
   }
 
   dots(node, stop) {
@@ -262,13 +275,25 @@ class Graph {
   // -- which part is seen
 
   fit() {
-    if (!this.svg || this.touched) return;
     const wide = this.canvas.clientWidth;
+    if (wide > 0) this.fitTexts();
+    if (!this.svg || this.touched) return;
+    const [, , w, h] = this.whole;
     const narrow = (outermost(this.canvas) ?? this.canvas).clientWidth < NARROW;
-    const crowded = this.whole[2] > 2 * wide || this.whole[3] > 1300;
-    this.windowed = wide > 0 && (narrow || crowded);
+    const crowded = Math.min(wide / w, HIGHEST / h) < SMALLEST || (narrow && h > LOW);
+    this.windowed = wide > 0 && crowded;
     this.canvas.classList.toggle("nbgraph-windowed", this.windowed);
     this.look(this.windowed ? this.around(wide, this.canvas.clientHeight) : this.whole);
+  }
+
+  fitTexts() {
+    if (!this.unfitted) return;
+    this.unfitted = false;
+    for (const node of this.nodes.values()) {
+      if (!node.room) continue;
+      this.fitName(node);
+      this.fitLine(node);
+    }
   }
 
   all() {
@@ -341,6 +366,11 @@ class Graph {
     document.addEventListener("pointermove", drag);
     document.addEventListener("pointerup", drop, { once: true });
   }
+}
+
+function squeeze(text, room) {
+  text.setAttribute("textLength", room);
+  text.setAttribute("lengthAdjust", "spacingAndGlyphs");
 }
 
 function figure(parts) {

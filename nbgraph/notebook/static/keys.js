@@ -15,7 +15,17 @@ const NAMES = [
   [".nbgraph-summary", { role: "alert", tabindex: "-1" }],
   [".nbgraph-card", { role: "group", "aria-label": "A tool call" }],
   [".nbgraph-segments", { role: "tablist", "aria-label": "Tool calls" }],
-  [".nbgraph-zone", { role: "group" }],
+  [".nbgraph-failure", { role: "group", "aria-label": "A failure" }],
+  [".nbgraph-record", { role: "group", "aria-label": "An answer" }],
+  [".nbgraph-h3", { role: "heading", "aria-level": "3" }],
+  [".nbgraph-inspector .widget-radio-box", { "aria-label": "What is shown of the node" }],
+  [".widget-toggle-buttons.nbgraph-json", { "aria-label": "How to answer" }],
+  [".nbgraph-chip .nbgraph-copy-text", { "aria-label": "Copy the thread's id" }],
+];
+const NAMED_BY = [
+  [".nbgraph-panel", "region", ".nbgraph-chip .nbgraph-mono", "Thread "],
+  [".nbgraph-zone", "group", ".nbgraph-h3", ""],
+  [".nbgraph-form", "group", ":scope > .nbgraph-head .nbgraph-strong", ""],
 ];
 let groups = 0;
 
@@ -230,8 +240,11 @@ function nameParts(root) {
     const attributes = { role: "tab", "aria-selected": tab.classList.contains("here") };
     filled(tab, attributes, []);
   }
-  for (const zone of root.querySelectorAll(".nbgraph-zone"))
-    zone.setAttribute("aria-label", zone.querySelector(".nbgraph-h3")?.textContent ?? "");
+  for (const [part, role, name, before] of NAMED_BY)
+    for (const element of root.querySelectorAll(part)) {
+      const text = element.querySelector(name)?.textContent;
+      if (text) filled(element, { role, "aria-label": before + text }, []);
+    }
   for (const button of root.querySelectorAll("button.only[title]:not([aria-label])"))
     button.setAttribute("aria-label", button.title);
   for (const group of root.querySelectorAll(".nbgraph-group")) {
