@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -85,13 +86,13 @@ class _Ear:
 
     def __init__(self, name: str, behind: TextIO) -> None:
         self.behind = behind
-        self._name = name
+        self.stream = name
 
     def write(self, text: str) -> int:
         voice = _voice.get()
         if voice is None:
             return self.behind.write(text)
-        voice.put(self._name, text)
+        voice.put(self.stream, text)
         return len(text)
 
     def writelines(self, lines: Any) -> None:
@@ -137,6 +138,7 @@ class _Ears:
         self._lock = threading.Lock()
         self._count = 0
         self._records = _Records()
+        self._made: deque[_Ear] = deque(maxlen=_KEPT)
 
     def open(self) -> None:
         with self._lock:
@@ -144,8 +146,20 @@ class _Ears:
             for name in ("stdout", "stderr"):
                 stream = getattr(sys, name)
                 if stream is not None and not isinstance(stream, _Ear):
-                    setattr(sys, name, _Ear(name, stream))
+                    setattr(sys, name, self._ear(name, stream))
             logging.getLogger().addHandler(self._records)
+
+    def _ear(self, name: str, stream: TextIO) -> _Ear:
+        """Return the ear before a stream; it is not let go with its run.
+
+        `print` looks `sys.stdout` up once and, before Python 3.14, holds no reference to it: an ear
+        that another thread takes away meanwhile must not be freed, or the process crashes.
+        """
+        for ear in self._made:
+            if ear.behind is stream and ear.stream == name:
+                return ear
+        self._made.append(_Ear(name, stream))
+        return self._made[-1]
 
     def close(self) -> None:
         with self._lock:
