@@ -25,6 +25,10 @@ Say = Callable[[Literal["print", "log"], Any], None]
 """Takes a kind and what was printed (str) or logged (`Logged`)."""
 
 
+_KEPT = 32
+"""How many ears are kept alive; a process has two, unless somebody redirects its streams."""
+
+
 class _Voice:
     """One task's text on its way: whole lines are said, the rest when the task ends."""
 
