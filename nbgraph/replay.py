@@ -39,8 +39,9 @@ def as_test(session: Session) -> str:
     """
     snapshot = session.snapshot
     lines = [*_together(_all_steps(session))]
-    if snapshot.status == "failed":  # the last line raises, as the node did
-        lines[-1:] = ["try:", f"    {lines[-1]}", "except Exception:", "    pass"]
+    failure = snapshot.position.failure
+    if failure is not None:  # the last line raises, as the node did
+        lines[-1:] = _raising(lines[-1], failure.error.type)
     ran = [[bar.task_id for bar in step.tasks] for step in snapshot.supersteps]
     return "\n".join([
         STEPPING,
@@ -52,6 +53,17 @@ def as_test(session: Session) -> str:
         f"assert session.status == {snapshot.status!r}",
         *_asserted(session.state),
     ])
+
+
+def _raising(line: str, kind: str) -> list[str]:
+    return [
+        "failure = None",
+        "try:",
+        f"    {line}",
+        "except Exception as error:",
+        "    failure = type(error).__name__",
+        f"assert failure == {kind!r}",
+    ]
 
 
 def _all_steps(session: Session) -> Iterator[str]:

@@ -85,7 +85,30 @@ def test_a_thread_that_waits_or_failed_is_run_again_to_there():
     session = answered(graph, "nobody")
     with pytest.raises(ValueError, match="nobody decides"):
         session.settle()
-    assert ran(as_test(session), graph)["session"].error == "ValueError: nobody decides"
+    cell = as_test(session)
+    assert ran(cell, graph)["session"].error == "ValueError: nobody decides"
+
+    @node(name="decide")
+    def otherwise(state: Desk) -> None:
+        raise KeyError(state.by)
+
+    path = START >> intake >> confirm >> otherwise >> END
+    with pytest.raises(AssertionError):
+        ran(cell, Graph(Desk, name="desk").flow(path))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['"""\nraise SystemExit\n"""', "'); raise SystemExit  #", "\\\nraise SystemExit", "\u2028x"],
+)
+def test_what_a_thread_holds_stands_in_a_test_as_literals(text: str):
+    graph = desk()
+    session = open_session(graph, "t")
+    session.start({"order": text}).result()
+    session.edit({"notes": [text]})
+    session.resume({"confirm:who": text}, by=text).result()
+    session.settle()
+    assert ran(as_test(session), graph)["session"].state == session.state
 
 
 def test_what_is_no_literal_and_what_has_an_id_is_not_asserted():

@@ -5,10 +5,12 @@ What goes beyond it are further parameters by keyword, never others in their pla
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import importlib
 import inspect
-from typing import Any
+from itertools import repeat
+from typing import Any, cast
 
 import pytest
 
@@ -230,10 +232,35 @@ def test_a_name_is_found_in_its_module(module: str, name: str) -> None:
     assert hasattr(importlib.import_module(module), name)
 
 
+def declared(text: str) -> list[inspect.Parameter]:
+    """Return the parameters that stand in a text as in a `def`."""
+    names = cast("ast.Lambda", ast.parse(f"lambda {text}: 0", mode="eval").body).args
+    found = [
+        *zip(names.posonlyargs, repeat(inspect.Parameter.POSITIONAL_ONLY)),
+        *zip(names.args, repeat(inspect.Parameter.POSITIONAL_OR_KEYWORD)),
+        *zip(filter(None, [names.vararg]), repeat(inspect.Parameter.VAR_POSITIONAL)),
+        *zip(names.kwonlyargs, repeat(inspect.Parameter.KEYWORD_ONLY)),
+        *zip(filter(None, [names.kwarg]), repeat(inspect.Parameter.VAR_KEYWORD)),
+    ]
+    positional = [*names.posonlyargs, *names.args]
+    last = positional[len(positional) - len(names.defaults) :]
+    values = dict(zip(last, names.defaults, strict=True))
+    values |= dict(zip(names.kwonlyargs, names.kw_defaults, strict=True))
+    return [
+        inspect.Parameter(each.arg, kind, default=_default(values.get(each)))
+        for each, kind in found
+    ]
+
+
+def _default(value: ast.expr | None) -> Any:
+    if value is None:
+        return inspect.Parameter.empty
+    return NOTHING if isinstance(value, ast.Name) else ast.literal_eval(value)
+
+
 @pytest.mark.parametrize("path", SIGNATURES)
 def test_a_call_takes_what_it_takes_there_in_that_order(path: str) -> None:
-    function = eval(f"lambda {SIGNATURES[path]}: 0", {"NOTHING": NOTHING})
-    there = list(inspect.signature(function).parameters.values())
+    there = declared(SIGNATURES[path])
     signature = inspect.signature(found(path))
     here = signature.parameters
     open_ended = any(each.kind is each.VAR_KEYWORD for each in here.values())
