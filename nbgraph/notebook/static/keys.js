@@ -135,9 +135,8 @@ function onKeyLast(event, root) {
   if ((event.ctrlKey || event.metaKey || event.altKey) && event.key !== "Enter") return;
   event.stopPropagation();
   if (event.target.matches(TEXT) || event.repeat) return;
-  const card = cardOf(event.target);
   const strip = event.target.closest(".nbgraph-strip");
-  if (card && root.contains(card)) cardKey(event.key.toLowerCase(), card);
+  cardKey(event.key.toLowerCase(), event.target, root);
   if (strip) stripKey(event, [...strip.querySelectorAll("button")].reverse());
   if (event.key === "Escape") event.target.closest(".nbgraph-timeline")?.querySelector(".nbgraph-to-now")?.click();
 }
@@ -148,15 +147,26 @@ function cardOf(element) {
   return element.closest(".nbgraph-card") ?? calls?.querySelector(".nbgraph-card");
 }
 
-function cardKey(key, card) {
-  const destructive = card.classList.contains("nbgraph-destructive");
+function cardKey(key, element, root, tries = 240) {
+  const card = cardOf(element);
+  if (!card || !root.contains(card)) return;
   if (key === "j" || key === "k") return nextCall(card, key === "j" ? 1 : -1);
-  const segment = document.activeElement?.closest(".nbgraph-segments button");
-  if (segment && !segment.classList.contains("here")) return;
+  const segment = element.closest(".nbgraph-segments button");
+  if (segment && !isOf(segment, card)) {
+    // Its card is still on the way. What decides nothing waits for it; a decision is for what is seen.
+    const waits = tries && "er".includes(key) && document.activeElement === segment;
+    if (waits) requestAnimationFrame(() => cardKey(key, element, root, tries - 1));
+    return;
+  }
+  const destructive = card.classList.contains("nbgraph-destructive");
   if (!(key in CARD_KEYS) || (destructive && "ad".includes(key))) return;
   const button = card.querySelector(`button.nbgraph-${CARD_KEYS[key]}`);
   button?.focus();
   button?.click();
+}
+
+function isOf(segment, card) {
+  return [...segment.classList].some((name) => name.startsWith("of-") && card.classList.contains(name.slice(3)));
 }
 
 // A segment that has the focus is where a person is, although its card may not be there yet.
