@@ -120,7 +120,7 @@ class Course:
         stays = failure is not None or (pauses and following)
         if stays and not position.merged:
             draft.finish(made(SuperstepFinished, next=None, joins=dict(position.joins)), state)
-        if stays:
+        if stays:  # a router that failed is asked again, and heard, when the pause is over
             draft.add(failed(failure) if failure and not pauses else RunPaused(reason="after"))
             return
         draft.finish(made(SuperstepFinished, next=following, joins=dict(joins)), state)
