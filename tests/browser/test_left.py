@@ -37,8 +37,16 @@ def finished(open_notebook: Open, *more: str) -> Notebook:
     notebook.run(0)
     notebook.run(1)
     answer(panel_of(notebook, 1), approve=True, reason="broken & <b>bent</b>")
-    expect(status(panel_of(notebook, 1))).to_contain_text("Finished")
+    let_go(notebook)
     return notebook
+
+
+def let_go(notebook: Notebook) -> None:
+    """Wait until a panel has finished, and the kernel knows that nobody works in it any more."""
+    panel = panel_of(notebook, 1)
+    expect(status(panel)).to_contain_text("Finished")
+    expect(panel.locator(".nbgraph-main")).to_be_focused()  # where the form was that had the focus
+    notebook.execute("0")  # what the page said before has arrived
 
 
 def saved(notebook: Notebook, server: Server) -> nbformat.NotebookNode:
@@ -117,10 +125,11 @@ def test_a_thread_that_waits_keeps_its_panel_and_tells_other_readers_where_it_st
     notebook.run(1)
     panel_of(notebook, 1).locator(".nbgraph-form").wait_for()
     notebook.run(2)
+    notebook.wait_output(1, "asks confirm:decision")
     widget, output = saved(notebook, server).cells[1].outputs
     assert "asks confirm:decision: May we?" in output.data["text/plain"]
     answer(panel_of(notebook, 1), approve=True, reason="broken")
-    expect(status(panel_of(notebook, 1))).to_contain_text("Finished")
+    notebook.wait_output(1, "completed, 3 supersteps")
     widget, output = saved(notebook, server).cells[1].outputs
     assert WIDGET in widget.data
     assert "completed, 3 supersteps" in output.data["text/plain"]
@@ -134,7 +143,7 @@ def test_a_panel_that_waited_reads_without_its_kernel_trusted_or_not(
     panel = 'panel = Panel(desk, "waits", {"amount": 5})\npanel'
     notebook = open_notebook([DESK, panel], app)
     notebook.run_all()
-    panel_of(notebook, 1).locator(".nbgraph-form").wait_for()
+    notebook.wait_output(1, "asks confirm:decision")  # kept a moment after the form is there
     file = saved(notebook, server)
     assert WIDGET in file.cells[1].outputs[0].data
     notebook.close()
@@ -219,7 +228,7 @@ def test_a_secret_is_in_no_saved_output(open_notebook: Open, server: Server):
     form = panel_of(notebook, 1).locator(".nbgraph-form")
     form.locator("input[type=password]").fill("tok-4711")
     form.locator(".nbgraph-submit").click()
-    expect(status(panel_of(notebook, 1))).to_contain_text("Finished")
+    let_go(notebook)
     notebook.run(2)
     expect(notebook.cell(1).locator("img")).to_be_visible()
     text = nbformat.writes(saved(notebook, server))
