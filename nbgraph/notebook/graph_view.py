@@ -14,6 +14,7 @@ from nbgraph.core.driver import Shape
 from nbgraph.drawing import (
     BADGES,
     BREAKPOINT,
+    UNLIKE,
     WORDS,
     Mark,
     address,
@@ -32,8 +33,8 @@ from nbgraph.notebook.keys import Keys
 
 __all__ = ["Breakpoint", "GraphView", "Side"]
 
-Breakpoint = Literal["before", "after", "before and after"]
-"""Where a run pauses at a node."""
+Breakpoint = Literal["before", "after", "before and after", "differs"]
+"""Where a run pauses at a node; in a comparison, that it is not the same on the other side."""
 
 Side = Literal["before", "after"]
 
@@ -46,7 +47,7 @@ _Shown = tuple[
     Mapping[str, Breakpoint],
     dict[str, str],
 ]
-_LINE_LIMIT = 24
+_LINE_LIMIT = 40
 
 
 class GraphView(Keys):
@@ -73,6 +74,7 @@ class GraphView(Keys):
     folds = traitlets.Dict().tag(sync=True)
     marks = traitlets.Dict().tag(sync=True)
     breakpoint = traitlets.List().tag(sync=True)
+    unlike = traitlets.List().tag(sync=True)
     status = traitlets.Dict().tag(sync=True)
 
     def __init__(self, shape: Shape) -> None:
@@ -86,7 +88,7 @@ class GraphView(Keys):
         self._one_word_at_a_time = threading.RLock()  # no older status goes out after a newer one
         self._heard: dict[str, list[Callable[..., object]]] = {}
         self.drawn = threading.Event()
-        super().__init__(marks=_marks(), breakpoint=list(BREAKPOINT))
+        super().__init__(marks=_marks(), breakpoint=list(BREAKPOINT), unlike=list(UNLIKE))
         self.add_class("nbgraph-graph")
         self._lay_out()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from nbgraph.notebook.greeted import Greeted, module
@@ -24,10 +24,16 @@ class Keys(Greeted):
     """
 
     _esm = module("keys.js", "graph.js", "graph_view.js")
+    _within: frozenset[str] = frozenset()
 
     def __init__(self, shown: Callable[[], object] | None = None, **traits: Any) -> None:
         self._shown_to = shown
         super().__init__(**traits)
+
+    @property
+    def has_focus(self) -> bool:
+        """Whether the focus is in the box, in one of the pages that show it."""
+        return bool(self._within)
 
     def say(self, text: str) -> None:
         """Have a screen reader say something."""
@@ -36,6 +42,14 @@ class Keys(Greeted):
     def focus_on(self, css_class: str) -> None:
         """Move the focus into the first element of this class: to a field that is wrong, if any."""
         self.send({"kind": "focus", "to": css_class})
+
+    def _receive(self, widget: object, content: Mapping[str, Any], buffers: object) -> None:
+        super()._receive(widget, content, buffers)
+        match content:
+            case {"kind": "focus", "within": bool(within), "view": str(view)}:
+                self._within = self._within | {view} if within else self._within - {view}
+            case _:
+                pass
 
     def _answer_hello(self) -> None:
         self.send({"kind": "status", "full": True})
