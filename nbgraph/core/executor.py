@@ -9,13 +9,14 @@ from __future__ import annotations
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from nbgraph.core.blocking import named
 from nbgraph.core.notes import Notes
 from nbgraph.core.parcel import Parcel, Reply, packed, received
+from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.core.task import (
     Outcome,
     TaskCall,

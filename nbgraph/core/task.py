@@ -7,7 +7,7 @@ import os
 import time
 import traceback
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, TypeVar, cast
@@ -32,6 +32,7 @@ from nbgraph.core.interrupts import ChildPause, Frame, GraphInterrupt, bound
 from nbgraph.core.node import Node
 from nbgraph.core.node_hooks import NodeHooks, Result
 from nbgraph.core.prints import heard, listens
+from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.core.retry import Attempts
 from nbgraph.core.schema import StateSchema
 from nbgraph.core.secrets import masked, secrets_of

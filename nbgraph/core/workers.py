@@ -13,10 +13,11 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import Context, copy_context
-from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
+
+from nbgraph.core.quick_dataclass import dataclass
 
 __all__ = ["call_in_worker", "tell_from_worker", "waiting"]
 
