@@ -61,7 +61,7 @@ class ChildPause(BaseException):
         super().__init__("the sub-graph pauses")
 
 
-# A `set[str]()` takes ten times as long as a `set()`, and each task has some.
+# A `set[str]()` takes five times as long as a `set()`, and each task has some.
 _none = cast("Callable[[], set[Any]]", set)
 _nothing = cast("Callable[[], dict[str, Any]]", dict)
 
