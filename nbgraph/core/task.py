@@ -42,7 +42,7 @@ from nbgraph.core.trying import set_result, tried
 from nbgraph.core.workers import call_in_worker
 from nbgraph.errors import GraphExecutionError
 
-__all__ = ["Outcome", "TaskCall", "described", "failed", "is_cancelled", "run_task"]
+__all__ = ["Outcome", "TaskCall", "broken", "described", "failed", "is_cancelled", "run_task"]
 
 T = TypeVar("T", bound=BaseException)
 
@@ -207,8 +207,11 @@ def runs_in_worker(call: TaskCall) -> bool:
 
 
 def run_in_worker(call: TaskCall) -> Outcome:
-    """Run such a task to its outcome, in the worker thread that calls this."""
-    return driven(run_task(replace(call, inline=True)))
+    """Run such a task to its outcome, in the worker thread that calls this; it raises nothing."""
+    try:
+        return driven(run_task(replace(call, inline=True)))
+    except BaseException as error:  # noqa: BLE001 - a run that hears nothing of a task waits for ever
+        return broken(call, error)
 
 
 def _began(call: TaskCall) -> bool:
@@ -228,6 +231,17 @@ def failed(call: TaskCall, error: BaseException, attempts: Attempts | None = Non
         child=call.frame.child,
     )
     return Outcome(task_id, event, error)
+
+
+def broken(call: TaskCall, error: BaseException) -> Outcome:
+    """Return the outcome of a task that was not run to one: what failed is not the node."""
+    try:
+        return failed(call, error)
+    except Exception:  # noqa: BLE001 - the error is told without what could not be read of it
+        kind = type(error).__name__
+        info = ErrorInfo(type=kind, message="<the error could not be described>")
+        event = TaskFailed(task_id=call.task.task_id, node=call.node.name, error=info)
+        return Outcome(call.task.task_id, event, error)
 
 
 def _held(call: TaskCall, pause: ChildPause) -> Outcome:
