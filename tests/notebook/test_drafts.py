@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -188,6 +189,35 @@ def test_a_draft_has_what_was_filled_in_and_nothing_write_only() -> None:
         "/when": "Not a date. For example 2026-11-29",
     }
     assert named(form, "nbgraph-kind")[0].index == 1
+
+
+OPEN = {"type": "object", "properties": {"a": {"type": "string"}}, "default": {}}
+HIDDEN = {"type": "string", "writeOnly": True}
+
+
+def begin_a_row(form: Form) -> None:
+    add(form)
+
+
+def type_a_secret(form: Form) -> None:
+    control(form, "A").value = "never kept"
+
+
+@pytest.mark.parametrize(
+    ("schema", "act"),
+    [
+        ({**OPEN, "additionalProperties": {"type": "integer"}}, begin_a_row),
+        ({**OPEN, "properties": {"a": HIDDEN}}, type_a_secret),
+        ({**OPEN, "properties": {"a": HIDDEN, "b": {"default": 1}}, "default": {"b": 1}},
+         type_a_secret),
+    ],
+)  # fmt: skip
+def test_what_leaves_only_the_defaults_is_no_draft(
+    schema: dict[str, Any], act: Callable[[Form], None]
+) -> None:
+    form = Form(schema)
+    act(form)
+    assert form._fields.draft() is UNSET
 
 
 def test_text_that_is_no_json_yet_is_not_kept_as_something_else() -> None:
