@@ -21,6 +21,7 @@ from nbgraph.core.events import (
     StateEdited,
     SuperstepFinished,
     TaskEmitted,
+    TaskFailed,
     TaskFinished,
     TaskInterrupted,
     TaskSpec,
@@ -28,7 +29,7 @@ from nbgraph.core.events import (
 )
 from nbgraph.core.position import Position
 
-__all__ = ["Translation", "error_of"]
+__all__ = ["Translation"]
 
 _ENDS = ("__start__", "__end__")
 _Happened = Event | LiveEvent
@@ -46,7 +47,6 @@ class Translation:
     def __init__(self, position: Position) -> None:
         self.tasks: tuple[TaskSpec, ...] = position.tasks
         self.given: Any = None
-        self.asks = bool(position.pending)
         self.finished: str | None = None
         self.place: Any = None
         self._known: dict[str, Any] = dict(position.state)
@@ -85,7 +85,6 @@ class Translation:
         if data.get("node") != self.tasks[0].node:
             return []
         self._began = time.time()
-        self.asks = False
         return [TaskStarted(self.tasks[0].task_id, self.tasks[0].node, self._began)]
 
     def _next(self, node: str | None, chunk: Any, step: int = 0) -> list[_Happened]:
@@ -106,13 +105,18 @@ class Translation:
         self.tasks, self.given = planned, None
         return [RunStarted(input=given, tasks=planned), *self._written(chunk.state)]
 
-    def begun(self) -> list[Event]:
-        """Return that a turn began, for a run that failed before its first node."""
-        if self.given is None:
-            return []
-        given = self.given if isinstance(self.given, dict) else {}
-        self.given = None
-        return [RunStarted(input=given, tasks=())]
+    def failed(self, error: Exception) -> list[Event]:
+        """Return that the node at hand failed; a turn may have failed before its first node."""
+        begun: list[Event] = []
+        if self.given is not None:
+            given = self.given if isinstance(self.given, dict) else {}
+            begun = [RunStarted(input=given, tasks=())]
+            self.given = None
+        told = error_of(error)
+        return [
+            *begun,
+            *(TaskFailed(task_id=each.task_id, node=each.node, error=told) for each in self.tasks),
+        ]
 
     def _over(self, chunk: Any) -> list[_Happened]:
         [task] = self.tasks
@@ -154,7 +158,7 @@ class Translation:
 
     def _asked(self, data: dict[str, Any]) -> list[_Happened]:
         task = self.tasks[0]
-        self.asks, self._began = True, None
+        self._began = None
         question = _question(data, task)
         return [TaskInterrupted(task_id=task.task_id, node=task.node, interrupts=(question,))]
 

@@ -37,7 +37,12 @@ def shape_of(app: Any) -> Shape:
         if name not in _ENDS
     ]
     edges = dict.fromkeys(_edges(graph.edges, graph.entry_point))
-    return Shape(_name(graph), tuple(nodes), tuple(edges), _INPUT)
+    names = [node.path for node in nodes]
+    before, after = (
+        tuple(name for name in names if named and ("*" in named or name in named))
+        for named in (app._interrupt_before, app._interrupt_after)
+    )
+    return Shape(_name(graph), tuple(nodes), tuple(edges), _INPUT, before, after)
 
 
 def _name(graph: Any) -> str:

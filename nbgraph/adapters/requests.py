@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
 
 from nbgraph.adapters.log import BranchLog
 from nbgraph.core.driver import Shape
 from nbgraph.core.events import Event
-from nbgraph.core.flow import Structure
-from nbgraph.core.node import Node, node
-from nbgraph.core.opening import check_unanswered, opening
 from nbgraph.core.requests import Continue, Resume, SetBreakpoints, Skip, Start
 from nbgraph.core.schema import StateSchema
+from nbgraph.core.stand_ins import opening_for
 from nbgraph.errors import ResumeError
 
-__all__ = ["checked"]
+__all__ = ["checked", "expanded"]
+
+_ALL = "*"
 
 
 def checked(
@@ -34,19 +34,8 @@ def checked(
     """
     if isinstance(request, Start):
         return _start(branch)
-    stand_ins = {each.path: _stand_in(each.path) for each in shape.nodes}
-    try:
-        return opening(
-            request,
-            branch.position,
-            structure=Structure(stand_ins),
-            schema=StateSchema(dict),
-            thread_id=thread_id,
-        )
-    except ResumeError:
-        if isinstance(request, Resume):
-            check_unanswered(branch.events, request.asked, request.asked)
-        raise
+    schema = StateSchema(dict)
+    return opening_for(request, shape, branch.events, branch.position, thread_id, schema)
 
 
 def _start(branch: BranchLog) -> list[Event]:
@@ -59,8 +48,10 @@ def _start(branch: BranchLog) -> list[Event]:
     return []
 
 
-def _stand_in(path: str) -> Node:
-    def nothing(state: Any) -> None:  # noqa: ARG001 - a node takes the state
-        return None
-
-    return node(name=path)(nothing)
+def expanded(named: Iterable[str], shape: Shape) -> list[str]:
+    """Return the paths of nodes; `"*"` is all of the graph's own, those of sub-graphs not."""
+    found: dict[str, None] = {}
+    for name in named:
+        every = (node.path for node in shape.nodes if node.parent is None)
+        found.update(dict.fromkeys(every if name == _ALL else (name,)))
+    return list(found)
