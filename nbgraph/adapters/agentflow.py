@@ -13,6 +13,7 @@ from __future__ import annotations
 import threading
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing, asynccontextmanager
+from types import MappingProxyType
 from typing import Any
 
 from tenxgraph.utils import pending_interrupt
@@ -87,6 +88,7 @@ class AgentFlowEngine:
 
     name = "AgentFlow"
     capabilities = _CAPABILITIES
+    out_of_reach: Mapping[str, str] = MappingProxyType({})
 
     def __init__(self, app: Any, thread_id: str, *, context: Any = None) -> None:
         self.app = app

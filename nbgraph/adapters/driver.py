@@ -47,7 +47,7 @@ from nbgraph.core.requests import (
     Start,
     Stop,
 )
-from nbgraph.errors import StateUpdateError, UnsupportedByEngineError
+from nbgraph.errors import ResumeError, StateUpdateError, UnsupportedByEngineError
 
 __all__ = ["AdaptedDriver"]
 
@@ -185,6 +185,10 @@ class AdaptedDriver:
             yield event
 
     def _checked(self, request: Any) -> list[Event]:
+        for name in _named(request):
+            if name in self._engine.out_of_reach:
+                why = self._engine.out_of_reach[name]
+                raise ResumeError(f"A run cannot pause at {name!r}: {why}")
         return checked(request, self.shape, self._branch, self.thread_id)
 
     # --- runs ----------------------------------------------------------------------------------
@@ -326,6 +330,17 @@ class AdaptedDriver:
             return
         async for event in self._run(self._leg(before=self._steps()), "step"):
             yield event
+
+
+def _named(request: Request) -> Iterable[str]:
+    """Return the nodes that a request has a run pause at."""
+    match request:
+        case SetBreakpoints(before=before, after=after):
+            return (*(before or ()), *(after or ()))
+        case Continue(until=str() as node):
+            return (node,)
+        case _:
+            return ()
 
 
 def _recorded(branch: BranchLog, told: Told) -> list[Happened]:

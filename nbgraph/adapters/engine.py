@@ -106,6 +106,11 @@ class Engine(Protocol):
         """The graph's structure, with the nodes it pauses at where a branch has set none."""
         ...
 
+    @property
+    def out_of_reach(self) -> Mapping[str, str]:
+        """Which nodes it cannot pause at, and why not."""
+        ...
+
     async def follow(self, log: ThreadLog, branch_id: str) -> None:
         """Record what the engine knows of the thread that the log does not: what others did."""
         ...

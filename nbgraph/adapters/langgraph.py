@@ -22,8 +22,8 @@ from langgraph.types import Command
 from nbgraph.adapters.driver import AdaptedDriver
 from nbgraph.adapters.engine import Answers, Happened, Leg, Moved, Told
 from nbgraph.adapters.langgraph_events import Translation
-from nbgraph.adapters.langgraph_history import follow, note_of, signed
-from nbgraph.adapters.langgraph_inside import NO_NODE, pausing
+from nbgraph.adapters.langgraph_history import follow, note_of, signed, stops_of
+from nbgraph.adapters.langgraph_inside import NO_NODE, out_of_reach, pausing
 from nbgraph.adapters.langgraph_questions import resumption, tools_of
 from nbgraph.adapters.langgraph_shape import field_types, given_to, replaced_fields, shape_of
 from nbgraph.adapters.langgraph_stream import Part, Stream
@@ -108,6 +108,7 @@ class LangGraphEngine:
         self.folding = WholeValues(field_types(app), replaced_fields(app))
         self._thread = EngineThread(app, thread_id, self.shape.before)
         self._paths = frozenset(node.path for node in self.shape.nodes)
+        self.out_of_reach = out_of_reach(app, [*self._paths])
         self._outer = {node.parent for node in self.shape.nodes if node.parent}
         self._tools = tools_of(app)
         self._context = context
@@ -169,7 +170,7 @@ class LangGraphEngine:
         return stream.parts(
             given,
             branch.place,
-            metadata={TAG: branch.id},
+            metadata={TAG: branch.id, **stops_of(branch.position)},
             interrupt_before=self._own(leg.before, self.app.interrupt_before_nodes),
             interrupt_after=self._own(leg.after, self.app.interrupt_after_nodes),
             **known,

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from nbgraph.adapters.errors import error_of
-from nbgraph.adapters.langgraph_questions import Asked, questions
+from nbgraph.adapters.langgraph_questions import Asked, open_calls, questions
 from nbgraph.adapters.values import plain
 from nbgraph.core.events import (
     ChildEvent,
@@ -288,7 +288,7 @@ class Translation:
         node = f"{spec.node}/{inner}" if inner else spec.node
         count = self._counts[spec.task_id, node]
         self._counts[spec.task_id, node] += 1
-        place = Asked(self._thread_id, spec.task_id, node, count)
+        place = Asked(self._thread_id, spec.task_id, node, count, open_calls(self._known))
         return questions(interrupt, place, self._tools)
 
     def _spec(self, report: Any) -> TaskSpec:

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,7 +15,7 @@ from typing import Annotated, Any
 from pydantic import Field, ValidationError
 
 from nbgraph.adapters.langgraph_events import Translation
-from nbgraph.adapters.langgraph_thread import BY, TAG, EngineThread
+from nbgraph.adapters.langgraph_thread import BY, STOPS, TAG, EngineThread
 from nbgraph.adapters.log import BranchLog, ThreadLog
 from nbgraph.adapters.values import plain
 from nbgraph.core.events import (
@@ -30,10 +31,11 @@ from nbgraph.core.events import (
     TaskFailed,
     TaskInterrupted,
 )
+from nbgraph.core.position import Position
 from nbgraph.core.record import Json, Record
 from nbgraph.errors import GraphConfigError
 
-__all__ = ["follow", "note_of", "signed"]
+__all__ = ["follow", "note_of", "signed", "stops_of"]
 
 _WAY = "branch:to:"
 """What LangGraph calls the channel that leads to a node."""
@@ -60,13 +62,14 @@ async def follow(engine: EngineThread, log: ThreadLog, translation: _Make) -> No
     history = await engine.history()
     notes = await engine.notes()
     by_id = {_place(each): each for each in history}
-    leaves = _leaves(history)
+    tags = {_place(each): _tag(each, notes) for each in history}
+    leaves = _leaves(history, tags)
     ends = {_place(leaf): await engine.snapshot(_place(leaf)) for leaf in leaves}
     for leaf in leaves:
         chain = _chain(leaf, by_id)
         new = [snapshot for snapshot in chain if _place(snapshot) not in known]
         if new:
-            branch = _branch_of(log, _parent(new[0]), _tag(chain[-1]))
+            branch = _branch_of(log, _parent(new[0]), tags[_place(leaf)])
             _take_up(_Reading(engine, branch, translation(branch), notes), new, ends[_place(leaf)])
         known.update(_place(each) for each in chain)
 
@@ -93,18 +96,19 @@ def _parent(snapshot: Any) -> str | None:
     return None if config is None else config["configurable"].get("checkpoint_id")
 
 
-def _leaves(history: Sequence[Any]) -> list[Any]:
+def _leaves(history: Sequence[Any], tags: Mapping[str, str | None]) -> list[Any]:
     """Return the last snapshot of each branch, that of `"main"` first, then oldest first."""
     parents = {_parent(each) for each in history}
     leaves = [each for each in history if _place(each) not in parents]
-    unnamed = [each for each in leaves if _tag(each) in (None, "main")]
+    unnamed = [each for each in leaves if tags[_place(each)] in (None, "main")]
     main = (unnamed or leaves)[-1]
     return [main, *(each for each in leaves if each is not main)]
 
 
-def _tag(snapshot: Any) -> str | None:
-    """Return the branch a run of ours was on; None for a run of somebody else's."""
-    return (snapshot.metadata or {}).get(TAG)
+def _tag(snapshot: Any, notes: Mapping[str, Sequence[Any]]) -> str | None:
+    """Return the branch a run or a change of ours was on; None for somebody else's."""
+    noted = [each[TAG] for each in notes.get(_place(snapshot), ()) if TAG in each]
+    return (snapshot.metadata or {}).get(TAG) or next(iter(noted), None)
 
 
 def _chain(leaf: Any, by_id: Mapping[str, Any]) -> list[Any]:
@@ -151,6 +155,7 @@ class _Reading:
             given = next((task.result for task in snapshot.tasks if task.name == "__start__"), None)
             self.translation.given = plain(given)
         place, at = _place(snapshot), _seconds(snapshot.created_at)
+        self._keep(self._stopped((snapshot.metadata or {}).get(STOPS)), place, at)
         by = (snapshot.metadata or {}).get(BY)
         said = self.translation.checkpoint(place, source, snapshot.values, snapshot.tasks)
         self._keep([signed(event, by) for event in said], place, at)
@@ -158,6 +163,15 @@ class _Reading:
             self._keep(self._noted(note), place, None)
         if source != "input":
             self._keep(reports(), place, at)
+
+    def _stopped(self, lists: str | None) -> list[Event]:
+        """Return that a branch has breakpoints of its own, where these are others than before."""
+        position = self.branch.position
+        if lists is None:
+            return []
+        before, after = (None if each is None else tuple(each) for each in json.loads(lists))
+        same = (before, after) == (position.before, position.after)
+        return [] if same else [BreakpointsSet(before=before, after=after)]
 
     def _keep(self, events: Iterable[Event | LiveEvent], place: str, at: float | None) -> None:
         stored = [event for event in events if not isinstance(event, LiveEvent)]
@@ -168,7 +182,12 @@ class _Reading:
         pending = self.branch.position.pending
         new = [each for each in note.questions if each.key not in pending]
         asked = [
-            TaskInterrupted(task_id=each.task_id, node=each.node, interrupts=(each,))
+            TaskInterrupted(
+                task_id=each.task_id,
+                node=each.node,
+                interrupts=(each,),
+                created_at=each.created_at,
+            )
             for each in new
         ]
         for each in new:
@@ -256,7 +275,7 @@ def _reports(reading: _Reading, snapshot: Any) -> _Reports:
         told = [task for task in snapshot.tasks if task.error or task.interrupts or task.result]
         events = [event for task in told for event in translation.reported(_told(task))]
         held = translation.held(snapshot.tasks, reading.stops)
-        return [*events, *held, *_ending(reading, events)]
+        return [*events, *held, *_ending(reading, [*events, *held])]
 
     return reports
 
@@ -280,8 +299,18 @@ def _ending(reading: _Reading, events: Sequence[Event | LiveEvent]) -> list[Even
         return [RunPaused(reason="interrupt")]
     if not translation.tasks:
         return [RunFinished()]
-    pauses = {*reading.stops} & {task.node for task in translation.tasks}
-    return [RunPaused(reason="before")] if pauses else []
+    inside = [event.child for event in events if isinstance(event, TaskInterrupted)]
+    paused = next((child.paused for child in inside if child and child.paused), None)
+    if {*reading.stops} & {task.node for task in translation.tasks}:
+        paused = "before"
+    return [RunPaused(reason=paused)] if paused else []
+
+
+def stops_of(position: Position) -> dict[str, str]:
+    """Return the breakpoints of a branch as they are kept in its runs' metadata."""
+    if position.before is None and position.after is None:
+        return {}
+    return {STOPS: json.dumps([position.before, position.after])}
 
 
 def _dated(event: Event, at: float | None) -> Event:

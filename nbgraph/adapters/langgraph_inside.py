@@ -12,8 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from nbgraph.core.driver import Shape
-
 __all__ = ["ALL", "NO_NODE", "breakpoints_of", "out_of_reach", "pausing"]
 
 ALL = "*"
@@ -32,27 +30,18 @@ def breakpoints_of(app: Any, side: str, parent: str = "") -> Iterator[str]:
             yield from breakpoints_of(child, side, f"{prefix}{name}")
 
 
-def out_of_reach(app: Any, shape: Shape) -> set[str]:
-    """Return the paths of nodes that the engine cannot pause at."""
-    called = {name for name, child in app.get_subgraphs() if app.nodes[name].bound is not child}
-    found = {
-        node.path
-        for node in shape.nodes
-        if any(node.path.startswith(f"{name}/") for name in called)
-    }
+def out_of_reach(app: Any, paths: Sequence[str]) -> dict[str, str]:
+    """Return which nodes of sub-graphs the engine cannot pause at, and why not."""
+    found: dict[str, str] = {}
     for name, child in app.get_subgraphs():
-        if name not in called and hasattr(child, "nodes"):
-            inner = Shape("", tuple(_below(name, shape)), (), {})
-            found |= {f"{name}/{path}" for path in out_of_reach(child, inner)}
+        inner = _inside(name, paths)
+        if app.nodes[name].bound is not child:
+            why = f"the node {name!r} calls that graph itself, so LangGraph pauses only in it whole"
+            found |= {f"{name}/{path}": why for path in inner}
+        elif hasattr(child, "get_subgraphs"):
+            below = out_of_reach(child, inner)
+            found |= {f"{name}/{path}": why for path, why in below.items()}
     return found
-
-
-def _below(name: str, shape: Shape) -> Iterator[Any]:
-    from dataclasses import replace
-
-    for node in shape.nodes:
-        if node.path.startswith(f"{name}/"):
-            yield replace(node, path=node.path.removeprefix(f"{name}/"))
 
 
 def pausing(app: Any, before: Sequence[str], after: Sequence[str]) -> Any:
@@ -68,7 +57,6 @@ def pausing(app: Any, before: Sequence[str], after: Sequence[str]) -> Any:
         if (sorted(own[0]), sorted(own[1])) != (sorted(inner[0]), sorted(inner[1])):
             lists = {
                 f"interrupt_{side}_nodes": [path for path in paths if path in child.nodes]
-                or NO_NODE
                 for side, paths in zip(("before", "after"), inner, strict=True)
             }
             copy = copy.copy(lists)

@@ -28,7 +28,7 @@ from nbgraph.core.decisions import (
 )
 from nbgraph.core.events import Interrupt
 
-__all__ = ["Asked", "questions", "resumption", "tools_of"]
+__all__ = ["Asked", "open_calls", "questions", "resumption", "tools_of"]
 
 _ACTIONS: Mapping[str, Action] = {
     "approve": "approve",
@@ -41,12 +41,26 @@ _MESSAGES = ("message", "question", "description", "instruction")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Where an interrupt stands: its task, the node that asks, and the how manyeth it is there."""
+    """Where an interrupt stands: its task, the node that asks, and the how manyeth it is there.
+
+    `calls` are the tool calls that the last message asks for, which a batch does not name.
+    """
 
     thread_id: str
     task_id: str
     node: str
     index: int
+    calls: tuple[Mapping[str, Any], ...] = ()
+
+
+def open_calls(state: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
+    """Return the tool calls that the last message of a state asks for; it is all JSON."""
+    for value in state.values():
+        last = value[-1] if isinstance(value, list) and value else None
+        calls = last.get("tool_calls") if isinstance(last, dict) else None
+        if isinstance(calls, list) and calls:
+            return tuple(call for call in calls if isinstance(call, dict))
+    return ()
 
 
 def tools_of(app: Any) -> dict[str, Any]:
@@ -68,7 +82,7 @@ def questions(interrupt: Any, asked: Asked, tools: Mapping[str, Any]) -> Iterato
     of several calls `"<task>:<index>/<call>"`.
     """
     value = interrupt["value"] if isinstance(interrupt, Mapping) else interrupt.value
-    calls = _calls(value, _schema_of(interrupt))
+    calls = _calls(value, _schema_of(interrupt), asked.calls)
     if calls is None:
         yield _question(interrupt, value, asked)
         return
@@ -135,11 +149,13 @@ def _is_batch(value: Any) -> bool:
     return isinstance(value, Mapping) and "action_requests" in value
 
 
-def _calls(value: Any, schema: Mapping[str, Any] | None) -> list[_Call] | None:
+def _calls(
+    value: Any, schema: Mapping[str, Any] | None, calls: Sequence[Mapping[str, Any]]
+) -> list[_Call] | None:
     """Return the calls that HumanInTheLoopMiddleware asks about; None for any other value."""
     try:
         if _is_batch(value):
-            return _batched(value["action_requests"], value["review_configs"])
+            return _batched(value["action_requests"], value["review_configs"], calls)
         if isinstance(value, Mapping) and value.get("type") == "tool_approval":
             return [_single(cast("Mapping[str, Any]", value), schema or {})]
     except (KeyError, TypeError, AttributeError):  # somebody else's value of that look
@@ -147,18 +163,31 @@ def _calls(value: Any, schema: Mapping[str, Any] | None) -> list[_Call] | None:
     return None
 
 
-def _batched(requests: Sequence[Any], configs: Sequence[Any]) -> list[_Call]:
+def _batched(
+    requests: Sequence[Any], configs: Sequence[Any], calls: Sequence[Mapping[str, Any]]
+) -> list[_Call]:
     reviews = {config["action_name"]: config for config in configs}
+    free = list(calls)
     return [
         _Call(
             request["name"],
             dict(request["args"]),
             str(request.get("description") or ""),
             _allowed(reviews[request["name"]]["allowed_decisions"]),
-            schema=reviews[request["name"]].get("args_schema"),
+            _call_id(request, free),
+            reviews[request["name"]].get("args_schema"),
         )
         for request in requests
     ]
+
+
+def _call_id(request: Any, free: list[Mapping[str, Any]]) -> str:
+    """Return the id of the first call that is this one, and take it from those that are left."""
+    arguments = plain(request["args"])
+    for number, call in enumerate(free):
+        if call.get("name") == request["name"] and call.get("args") == arguments:
+            return str(free.pop(number).get("id") or "")
+    return ""
 
 
 def _single(value: Mapping[str, Any], schema: Mapping[str, Any]) -> _Call:

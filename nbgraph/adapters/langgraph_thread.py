@@ -17,7 +17,7 @@ from nbgraph.core.record import Json
 from nbgraph.core.workers import call_in_worker
 from nbgraph.errors import StateUpdateError
 
-__all__ = ["BY", "NOTE", "TAG", "EngineThread"]
+__all__ = ["BY", "NOTE", "STOPS", "TAG", "EngineThread"]
 
 NOTE = "__nbgraph__"
 """The channel of what only we know: no channel of a graph has such a name."""
@@ -25,6 +25,8 @@ TAG = "nbgraph_branch"
 """Names the branch in the metadata that LangGraph keeps with a checkpoint."""
 BY = "nbgraph_by"
 """Names in a checkpoint's metadata who wrote an edit."""
+STOPS = "nbgraph_breakpoints"
+"""Names a branch's own breakpoints there: what is before and after, as JSON."""
 _COPY = "__copy__"
 _REFUSALS = (InvalidUpdateError, ValueError, KeyError, TypeError)
 
@@ -103,8 +105,13 @@ class EngineThread:
     # --- changes -------------------------------------------------------------------------------
 
     async def copied(self, place: str, signs: Mapping[str, str]) -> str:
-        """Copy a checkpoint, without what was answered there, and return the copy."""
-        return await self._update(place, None, _COPY, signs)
+        """Copy a checkpoint, without what was answered there, and return the copy.
+
+        The engine keeps no metadata of a copy's own, so `signs` are noted with it.
+        """
+        copy = await self._update(place, None, _COPY, {})
+        await self.note(copy, dict(signs))
+        return copy
 
     async def edited(
         self,
