@@ -20,9 +20,11 @@ from nbgraph.adapters.engine import (
     Moved,
     Skips,
     Told,
+    call_of,
 )
 from nbgraph.adapters.errors import error_of
 from nbgraph.adapters.log import BranchLog, ThreadLog
+from nbgraph.adapters.pump import EngineExit
 from nbgraph.adapters.requests import checked, expanded
 from nbgraph.core.driver import Capability, Folding, Shape, needed
 from nbgraph.core.events import (
@@ -241,13 +243,13 @@ class AdaptedDriver:
         """Have the engine run, and say what happens and how it ends."""
         branch = self._branch
         self._runs, self._stopping = True, None
-        failure: Exception | None = None
+        failure: BaseException | None = None
         try:
             async with aclosing(self._told(branch, leg)) as happening:
                 async for event in happening:
                     yield event
         except Exception as error:  # noqa: BLE001 - a node's own, or the engine's
-            failure = error
+            failure = error.cause if isinstance(error, EngineExit) else error
         finally:
             self._runs = False
         for event in branch.record([self._ending(branch.position, failure, reason)]):
@@ -260,7 +262,7 @@ class AdaptedDriver:
                     yield event
 
     def _ending(
-        self, position: Position, failure: Exception | None, reason: _Reason | None
+        self, position: Position, failure: BaseException | None, reason: _Reason | None
     ) -> Event:
         """Return how a run ended: from where the branch stands, and from why it was to end."""
         if failure is not None:
@@ -355,16 +357,15 @@ def _recorded(branch: BranchLog, told: Told) -> list[Happened]:
 def _ready(waiting: Mapping[str, Interrupt], branch: BranchLog) -> Answers:
     """Return the engine's interrupts whose questions are all answered, with the answers."""
     answered = branch.position.answered
-    asked: dict[str, list[Interrupt]] = {}
-    for question in (
-        {key: item.interrupt for key, item in answered.items()} | dict(waiting)
-    ).values():
-        asked.setdefault(question.id, []).append(question)
-    wanted = {question.id for question in waiting.values()}
+    asked: dict[tuple[str, str], list[Interrupt]] = {}
+    known = {key: item.interrupt for key, item in answered.items()} | dict(waiting)
+    for question in known.values():
+        asked.setdefault((question.id, call_of(question.key)), []).append(question)
+    wanted = {(question.id, call_of(key)) for key, question in waiting.items()}
     return {
-        engine_id: [(each, answered[each.key].answer) for each in _in_order(found)]
-        for engine_id, found in asked.items()
-        if engine_id in wanted and all(each.key in answered for each in found)
+        found[0].id: [(each, answered[each.key].answer) for each in _in_order(found)]
+        for one, found in asked.items()
+        if one in wanted and all(each.key in answered for each in found)
     }
 
 

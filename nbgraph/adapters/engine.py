@@ -28,6 +28,7 @@ __all__ = [
     "Moved",
     "Skips",
     "Told",
+    "call_of",
 ]
 
 Happened = Event | LiveEvent
@@ -81,6 +82,12 @@ class Moved:
     place: Any
     events: Sequence[Event]
     asks_again: bool = False
+
+
+def call_of(key: str) -> str:
+    """Return the part of a key that questions of one interrupt share: `ask:0` of `ask:0/1`."""
+    task, _, place = key.rpartition(":")
+    return f"{task}:{place.partition('/')[0]}"
 
 
 class Engine(Protocol):

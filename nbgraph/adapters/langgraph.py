@@ -149,19 +149,31 @@ class LangGraphEngine:
         """Run the graph from the checkpoint that the branch stands at."""
         translation = self._translation(branch)
         self._stream = Stream(self._thread, pausing(self.app, leg.before, leg.after))
-        given = self._given(leg, translation)
+        given = self._given(leg, branch, translation)
         try:
             parts = self._parts(self._stream, given, branch, leg)
             async with aclosing(_told(parts, translation)) as happening:
                 async for told in happening:
                     yield told
         except Exception as error:
+            yield await self._missed(translation)
             if not leg.answers or not is_invalid_resume(error):
                 raise
             yield Told(_refused(leg.answers, error), translation.place)
+        else:
+            yield await self._missed(translation)
+            yield await self._held(branch, translation, leg)
         finally:
             self._stream = None
-        yield await self._held(branch, translation, leg)
+
+    async def _missed(self, translation: Translation) -> Told:
+        """Return what the last checkpoint says, which not every LangGraph tells of a run's end."""
+        if not translation.is_open or (head := await self._thread.head()) is None:
+            return Told(())
+        snapshot = await self._thread.snapshot(head)
+        source = (snapshot.metadata or {}).get("source", "loop")
+        events = translation.checkpoint(head, source, snapshot.values, snapshot.tasks)
+        return Told(events, translation.place)
 
     def _parts(
         self, stream: Stream, given: Any, branch: BranchLog, leg: Leg
@@ -180,7 +192,7 @@ class LangGraphEngine:
         """Return those of the nodes that are the graph's own."""
         return [path for path in paths if path in self.app.nodes] or (NO_NODE if compiled else [])
 
-    def _given(self, leg: Leg, translation: Translation) -> Any:
+    def _given(self, leg: Leg, branch: BranchLog, translation: Translation) -> Any:
         """Return what the engine is given: an input, answers by the ids of interrupts, or None."""
         if leg.given is not None:
             translation.given = plain(leg.given)
@@ -188,6 +200,11 @@ class LangGraphEngine:
         if not leg.answers:
             return None
         translation.answered(leg.answers)
+        [*answers] = leg.answers.values()
+        alone = len(answers) == len(branch.position.pending) + 1 == 1
+        if alone and not self._thread.keeps_all and resumption(answers[0]) not in (None, {}):
+            # Questions of a graph that keeps nothing have other ids each time.
+            return Command(resume=resumption(answers[0]))
         return Command(resume={each: resumption(asked) for each, asked in leg.answers.items()})
 
     async def _held(self, branch: BranchLog, translation: Translation, leg: Leg) -> Told:

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from nbgraph.adapters.engine import call_of
 from nbgraph.adapters.errors import error_of
 from nbgraph.adapters.langgraph_questions import Asked, open_calls, questions
 from nbgraph.adapters.values import plain
@@ -39,6 +40,7 @@ from nbgraph.core.position import Position
 __all__ = ["Translation"]
 
 Json = Any
+_START = "__start__"
 _Happened = Event | LiveEvent
 
 
@@ -94,11 +96,17 @@ class Translation:
         self._reports = bool(position.finished or position.answered)
         given = [item.interrupt for item in position.answered.values()]
         here = [each for each in (*given, *position.pending.values()) if is_here(each)]
-        asked = {(each.task_id, each.node, each.id) for each in here}
+        asked = {(each.task_id, each.node, call_of(each.key)) for each in here}
         self._counts = Counter((task_id, node) for task_id, node, _ in asked)
         for question in position.pending.values():
             if is_here(question):
                 self.asking.setdefault(question.task_id, set()).add(question.id)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether what follows is not known: of tasks that have all reported, or of an input."""
+        done = bool(self.tasks) and all(task.task_id in self._done for task in self.tasks)
+        return done or self._turn
 
     # --- checkpoints ---------------------------------------------------------------------------
 
@@ -112,12 +120,14 @@ class Translation:
         self.place = place
         if source == "input":
             self._turn = True
-            return []
+            if any(_of(task, "name") == _START for task in tasks):
+                return []  # what follows is planned when the input is taken up
         if self._turn:
             return self._begun(values, tasks)
         if source == "loop":
             return self._stepped(values, tasks)
-        return [*self._written(values), *self._replanned(tasks, again=False)]
+        asks = any(self.asking.values())  # not any more, after a change by somebody else
+        return [*self._written(values), *self._replanned(tasks, again=asks)]
 
     def again(self, place: str, values: Mapping[str, Any], tasks: Sequence[Any]) -> list[Event]:
         """Return what a checkpoint says that was written in place of the one at hand.
@@ -132,8 +142,10 @@ class Translation:
         self._turn = False
         self._plan(tasks)
         given, self.given = self.given, None
-        started = RunStarted(input=given if isinstance(given, dict) else {}, tasks=self.tasks)
-        return [started, *self._written(values, everything=True)]
+        if not isinstance(given, dict):
+            given = {} if given is None else {"input": given}
+        started = RunStarted(input=given, tasks=self.tasks)
+        return [started, *self._written(values, everything=True, whole=True)]
 
     def _stepped(self, values: Mapping[str, Any], tasks: Sequence[Any]) -> list[Event]:
         # A task whose result came from the engine's cache, or is not in a thread's history.
@@ -198,12 +210,16 @@ class Translation:
                 free.remove(spec)
                 self._ids[str(_of(task, "id"))] = spec
 
-    def _written(self, values: Mapping[str, Any], *, everything: bool = False) -> list[StateEdited]:
+    def _written(
+        self, values: Any, *, everything: bool = False, whole: bool = False
+    ) -> list[StateEdited]:
         """Return the fields that are others now, whole: the engine has merged them.
 
         Of a field that a task replaced, the task's report has told.
         """
         changed: dict[str, Json] = {}
+        if not isinstance(values, Mapping):  # what a function returned
+            values = {} if values is None else {"result": values}
         for name, value in values.items():
             same = name in self._values and self._values[name] is value
             if same and not everything and name not in self._wrote:
@@ -217,7 +233,9 @@ class Translation:
         self._wrote.clear()
         self._told.clear()
         self._values = dict(values)
-        return [made(StateEdited, update=changed, replaced=tuple(changed))] if changed else []
+        if not (changed or whole):
+            return []
+        return [made(StateEdited, update=changed, replaced=tuple(changed), replace=whole)]
 
     # --- tasks ---------------------------------------------------------------------------------
 
@@ -229,7 +247,7 @@ class Translation:
             self._started[report["id"]] = at
             return self._inside(inside, TaskStarted(report["name"], report["name"], at))
         spec = self._spec(report)
-        if spec.task_id in self._done:
+        if spec.task_id in self._done or spec not in self.tasks:
             return []
         self._started[spec.task_id] = at
         if spec.task_id in self.asking:
@@ -243,8 +261,8 @@ class Translation:
             return self._reported_inside(report, asked, inside, at)
         spec = self._spec(report)
         error = _of(report, "error")
-        if spec.task_id in self._done:
-            return []
+        if spec.task_id in self._done or spec not in self.tasks:
+            return []  # the second: a call of a function's own, which is part of its task
         if error is not None:
             return [TaskFailed(task_id=spec.task_id, node=spec.node, error=error_of(error))]
         if asked:
@@ -284,11 +302,12 @@ class Translation:
         ]
 
     def _questions(self, spec: TaskSpec, interrupt: Any) -> Iterator[Interrupt]:
-        inner = self._inner.get(str(_of(interrupt, "id")))
+        inner = self._inner.get(str(_of(interrupt, "id")), "")
         node = f"{spec.node}/{inner}" if inner else spec.node
         count = self._counts[spec.task_id, node]
         self._counts[spec.task_id, node] += 1
-        place = Asked(self._thread_id, spec.task_id, node, count, open_calls(self._known))
+        calls = open_calls(self._known)
+        place = Asked(self._thread_id, spec.task_id, node, inner, count, calls)
         return questions(interrupt, place, self._tools)
 
     def _spec(self, report: Any) -> TaskSpec:

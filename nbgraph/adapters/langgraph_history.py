@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import pairwise
 from typing import Annotated, Any
 
 from pydantic import Field, ValidationError
@@ -204,8 +205,10 @@ class _Reading:
 
 def _take_up(reading: _Reading, new: Sequence[Any], last: Any) -> None:
     """Record snapshots that follow one another, and of the last how the run that left it ended."""
-    for snapshot in new[:-1]:
-        reading.record(snapshot, _results(reading.translation, snapshot))
+    for snapshot, following in pairwise(new):
+        # What a task reported after the thread was taken back there belongs to another branch.
+        goes_on = (following.metadata or {}).get("source") not in ("fork", "update")
+        reading.record(snapshot, _results(reading.translation, snapshot) if goes_on else list)
     reading.record(last, _reports(reading, last))
 
 

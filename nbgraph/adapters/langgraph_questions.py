@@ -43,12 +43,14 @@ _MESSAGES = ("message", "question", "description", "instruction")
 class Asked:
     """Where an interrupt stands: its task, the node that asks, and the how manyeth it is there.
 
-    `calls` are the tool calls that the last message asks for, which a batch does not name.
+    `inner` is the path of the node within the task's, for one in a sub-graph; `calls` are the tool
+    calls that the last message asks for, which a batch does not name.
     """
 
     thread_id: str
     task_id: str
     node: str
+    inner: str
     index: int
     calls: tuple[Mapping[str, Any], ...] = ()
 
@@ -105,31 +107,34 @@ def _schema_of(interrupt: Any) -> dict[str, Any] | None:
 
 
 def _place(asked: Asked) -> str:
-    inner = asked.node.partition("/")[2]
-    path = f"{asked.task_id}/{inner}" if inner else asked.task_id
+    path = f"{asked.task_id}/{asked.inner}" if asked.inner else asked.task_id
     return f"{path}:{asked.index}"
 
 
 def _question(interrupt: Any, value: Any, asked: Asked) -> Interrupt:
-    shown = plain(value)
+    message, payload = _told(plain(value))
     return Interrupt(
         key=_place(asked),
         id=_id_of(interrupt),
         node=asked.node,
         task_id=asked.task_id,
-        payload=None if isinstance(shown, str) else shown,
-        message=_message(shown),
+        payload=payload,
+        message=message,
         response_schema=_schema_of(interrupt),
     )
 
 
-def _message(value: Any) -> str | None:
+def _told(value: Any) -> tuple[str | None, Any]:
+    """Return the question in words, and what is shown beside it, without those words."""
     if isinstance(value, str):
-        return value
+        return value, None
     if not isinstance(value, dict):
-        return None
-    texts = (value.get(name) for name in _MESSAGES)
-    return next((text for text in texts if isinstance(text, str) and text), None)
+        return None, value
+    for name in _MESSAGES:
+        if isinstance(value.get(name), str) and value[name]:
+            rest = {key: each for key, each in value.items() if key != name}
+            return value[name], rest or None
+    return None, value
 
 
 # --- tool calls -----------------------------------------------------------------------------

@@ -175,7 +175,10 @@ def field_types(app: Any) -> dict[str, Any]:
 
 def replaced_fields(app: Any) -> frozenset[str]:
     """Return the fields of a graph that have no reducer: a task's value is the field's."""
-    return frozenset(name for name, channel in app.channels.items() if type(channel) is LastValue)
+    if isinstance(app.stream_channels_asis, str):
+        return frozenset()  # a function has no fields
+    names = app.stream_channels_list
+    return frozenset(name for name in names if type(app.channels.get(name)) is LastValue)
 
 
 def _hints(state_type: Any) -> dict[str, Any]:

@@ -82,14 +82,21 @@ class Stream:
         )
         if isinstance(given, Command) and given.resume is not None:
             config["configurable"]["__pregel_strict_resume"] = True
-        options = {**options, **self._heard(config["configurable"]), "durability": "sync"}
+        options = {
+            **options,
+            **self._heard(config["configurable"]),
+            "durability": self.thread.durability,
+        }
 
         async def run(put: Callable[[Part], None]) -> None:
             self._put = put
             await self._run(given, config, options)
 
-        async for parts in pumped(run):
-            yield parts
+        try:
+            async for parts in pumped(run):
+                yield parts
+        finally:
+            self.stop()  # nobody hears it any more
 
     def _heard(self, address: dict[str, Any]) -> dict[str, Any]:
         """Have the engine hand over what it says; return how it is to be streamed."""

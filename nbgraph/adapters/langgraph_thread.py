@@ -6,11 +6,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import inspect
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
 from langgraph.errors import InvalidUpdateError
+from langgraph.pregel import Pregel
 from langgraph.types import Command
 
 from nbgraph.core.record import Json
@@ -44,6 +47,17 @@ class EngineThread:
         self.thread_id = thread_id
         self.stops = stops
         self.is_async = _needs_loop(app)
+        self.keeps_all = all(
+            _keeps(each) for node in app.nodes.values() for each in _reached(node.bound)
+        )
+
+    @property
+    def durability(self) -> str:
+        """When checkpoints are written: before a step goes on, if the engine can.
+
+        It cannot where a graph that keeps nothing is run inside.
+        """
+        return "sync" if self.keeps_all else "async"
 
     def config(self, place: str | None = None, **more: Any) -> dict[str, Any]:
         """Return the engine's config of the thread, at a checkpoint if one is given."""
@@ -56,9 +70,9 @@ class EngineThread:
         found = await self.last()
         return None if found is None else found.config["configurable"]["checkpoint_id"]
 
-    async def last(self) -> Any:
-        """Return the thread's last checkpoint as the checkpointer has it; None if it has none."""
-        saver, config = self.app.checkpointer, self.config()
+    async def last(self, place: str | None = None) -> Any:
+        """Return a checkpoint, or the thread's last one, as it is kept; None if there is none."""
+        saver, config = self.app.checkpointer, self.config(place)
         if self.is_async:
             return await saver.aget_tuple(config)
         return await call_in_worker(lambda: saver.get_tuple(config))
@@ -66,16 +80,23 @@ class EngineThread:
     async def snapshot(self, place: str) -> Any:
         """Return the thread's state at a checkpoint, its sub-graphs' included."""
         config = self.config(place)
-        if self.is_async:
-            return await self.app.aget_state(config, subgraphs=True)
-        return await call_in_worker(lambda: self.app.get_state(config, subgraphs=True))
+        try:
+            if self.is_async:
+                return await self.app.aget_state(config, subgraphs=True)
+            return await call_in_worker(lambda: self.app.get_state(config, subgraphs=True))
+        except Exception:  # noqa: BLE001 - a state's validators are the user's own code
+            return _bare(self.app, await self.last(place))
 
     async def history(self) -> list[Any]:
         """Return all snapshots of the thread, oldest first."""
-        if self.is_async:
-            found = [each async for each in self.app.aget_state_history(self.config())]
-        else:
-            found = await call_in_worker(lambda: list(self.app.get_state_history(self.config())))
+        config = self.config()
+        try:
+            if self.is_async:
+                found = [each async for each in self.app.aget_state_history(config)]
+            else:
+                found = await call_in_worker(lambda: list(self.app.get_state_history(config)))
+        except Exception:  # noqa: BLE001 - a state's validators are the user's own code
+            found = [_bare(self.app, each) for each in await self._kept_ones()]
         return found[::-1]
 
     # --- notes ---------------------------------------------------------------------------------
@@ -90,17 +111,19 @@ class EngineThread:
 
     async def notes(self) -> dict[str, list[Any]]:
         """Return what was kept with each checkpoint, in no order."""
-        saver, config = self.app.checkpointer, self.config()
-        if self.is_async:
-            found = [each async for each in saver.alist(config)]
-        else:
-            found = await call_in_worker(lambda: list(saver.list(config)))
+        found = await self._kept_ones()
         return {
             each.config["configurable"]["checkpoint_id"]: [
                 value for _, channel, value in each.pending_writes or () if channel == NOTE
             ]
             for each in found
         }
+
+    async def _kept_ones(self) -> list[Any]:
+        saver, config = self.app.checkpointer, self.config()
+        if self.is_async:
+            return [each async for each in saver.alist(config)]
+        return await call_in_worker(lambda: list(saver.list(config)))
 
     # --- changes -------------------------------------------------------------------------------
 
@@ -189,11 +212,7 @@ class EngineThread:
 
 def _needs_loop(app: Any) -> bool:
     """Return whether only the engine's async calls can run a graph."""
-    if not _is_sync_saver(app.checkpointer):
-        return True
-    builder = getattr(app, "builder", None)
-    nodes: Iterable[Any] = builder.nodes.values() if builder is not None else ()
-    return any(_is_only_async(node.runnable) for node in nodes)
+    return not _is_sync_saver(app.checkpointer) or any(_is_only_async(each) for each in _parts(app))
 
 
 def _is_sync_saver(saver: Any) -> bool:
@@ -201,6 +220,93 @@ def _is_sync_saver(saver: Any) -> bool:
     return not type(saver).__name__.startswith("Async")
 
 
-def _is_only_async(runnable: Any) -> bool:
-    function = getattr(runnable, "func", runnable)
-    return function is None and getattr(runnable, "afunc", None) is not None
+def _parts(app: Any) -> Iterator[Any]:
+    """Return what a graph's nodes run, its tools and its sub-graphs' nodes included."""
+    for node in app.nodes.values():
+        yield from getattr(node.bound, "steps", (node.bound,))
+        yield from (getattr(node.bound, "tools_by_name", None) or {}).values()
+    for _, child in app.get_subgraphs():
+        if child is not app and hasattr(child, "nodes"):
+            yield from _parts(child)
+
+
+def _is_only_async(part: Any) -> bool:
+    """Return whether a node's function, or a tool's, is there for a loop only."""
+    return getattr(part, "func", part) is None and any(
+        getattr(part, name, None) is not None for name in ("afunc", "coroutine")
+    )
+
+
+def _reached(part: Any) -> Iterator[Any]:
+    """Return what a node runs, and what its function names."""
+    yield part
+    function = getattr(part, "func", None) or getattr(part, "afunc", None)
+    try:
+        found = inspect.getclosurevars(function)
+    except (TypeError, ValueError):
+        return
+    yield from (*found.nonlocals.values(), *found.globals.values())
+
+
+def _keeps(part: Any) -> bool:
+    return not isinstance(part, Pregel) or part.checkpointer is not False
+
+
+# --- checkpoints that the engine cannot read ------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """A task as far as a checkpoint itself tells of it."""
+
+    id: str
+    name: str
+    error: Any = None
+    interrupts: tuple[Any, ...] = ()
+    state: Any = None
+    result: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Snapshot:
+    """A checkpoint as it is kept, without what a node would make of it.
+
+    The engine's own snapshot builds every node's input, and fails where a value does not fit.
+    """
+
+    values: Mapping[str, Any]
+    tasks: tuple[_Task, ...]
+    config: Any
+    metadata: Any
+    created_at: str | None
+    parent_config: Any
+
+    @property
+    def next(self) -> tuple[str, ...]:
+        """The nodes that run next."""
+        return tuple(task.name for task in self.tasks)
+
+
+def _bare(app: Any, kept: Any) -> _Snapshot:
+    """Return what a checkpoint tells by itself."""
+    checkpoint = kept.checkpoint
+    names = app.stream_channels_list
+    values = {name: each for name, each in checkpoint["channel_values"].items() if name in names}
+    errors = {task: value for task, name, value in kept.pending_writes or () if name == "__error__"}
+    error = next(iter(errors.values()), None)
+    tasks = tuple(
+        _Task(f"{kept.config['configurable']['checkpoint_id']}:{name}", name, error)
+        for name, node in app.nodes.items()
+        if _is_next(name, node, checkpoint)
+    )
+    return _Snapshot(
+        values, tasks, kept.config, kept.metadata, checkpoint.get("ts"), kept.parent_config
+    )
+
+
+def _is_next(name: str, node: Any, checkpoint: Mapping[str, Any]) -> bool:
+    """Return whether a channel that leads to a node was written since it last ran."""
+    seen = checkpoint["versions_seen"].get(name, {})
+    new = checkpoint["channel_versions"]
+    there = (each for each in node.triggers if each in checkpoint["channel_values"])
+    return any(each not in seen or new.get(each, seen[each]) > seen[each] for each in there)

@@ -7,7 +7,7 @@ import threading
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import Generic, TypeVar
 
-__all__ = ["pumped"]
+__all__ = ["EngineExit", "pumped"]
 
 _PAUSE = 0.02
 """Seconds between two looks while parts keep coming: waking a loop costs more than a part."""
@@ -21,10 +21,14 @@ async def pumped(
     """Run something that is given where to put its parts, from any thread, and yield them.
 
     Closed early, it waits for the end of what runs.
+
+    Raises
+    ------
+    EngineExit
+        If it ended with what is no `Exception`: on a loop, that would end the loop.
     """
     pump: _Pump[T] = _Pump()
-    job = asyncio.ensure_future(run(pump.put))
-    job.add_done_callback(pump.end)
+    job = asyncio.ensure_future(_ended(run, pump))
     try:
         while not pump.over:
             parts = await pump.taken()
@@ -32,7 +36,32 @@ async def pumped(
                 yield parts
     finally:
         await asyncio.wait([job])
-    await job
+    error = job.result()
+    if isinstance(error, Exception):
+        raise error
+    if error is not None:
+        raise EngineExit(error)
+
+
+async def _ended(
+    run: Callable[[Callable[[T], None]], Awaitable[None]], pump: _Pump[T]
+) -> BaseException | None:
+    """Return what a run ended with."""
+    try:
+        await run(pump.put)
+    except BaseException as error:  # noqa: BLE001 - it is raised where the parts are read
+        return error
+    finally:
+        pump.end()
+    return None
+
+
+class EngineExit(Exception):
+    """A node asked to leave the process, or was interrupted: `cause` is what it raised."""
+
+    def __init__(self, cause: BaseException) -> None:
+        super().__init__(repr(cause))
+        self.cause = cause
 
 
 class _Pump(Generic[T]):
@@ -55,7 +84,7 @@ class _Pump(Generic[T]):
         if wake:
             self._loop.call_soon_threadsafe(self._arrived.set)
 
-    def end(self, _: object) -> None:
+    def end(self) -> None:
         """Take up that no more parts will come."""
         self._ended = True
         self._arrived.set()
