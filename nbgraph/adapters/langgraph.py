@@ -136,6 +136,7 @@ class LangGraphEngine:
             self._paths,
             is_here,
             self.folding.replacing,
+            self._thread.keeps_all,
         )
 
     # --- runs ----------------------------------------------------------------------------------

@@ -63,6 +63,8 @@ class Translation:
         Whether a question was asked at that checkpoint: one from before an edit is asked again.
     replacing : set of str
         Fields without a reducer: what a task wrote is their new value.
+    knows_inside : bool
+        Whether the engine keeps which node of a sub-graph asks: a key must not change.
     """
 
     def __init__(
@@ -74,11 +76,13 @@ class Translation:
         paths: frozenset[str] = frozenset(),
         is_here: Callable[[Interrupt], bool] = lambda _: True,
         replacing: frozenset[str] = frozenset(),
+        knows_inside: bool = True,
     ) -> None:
         self.place = place
         self._paths = paths
         self._held = {task_id for task_id, child in position.children.items() if child.next}
         self._replacing = replacing
+        self._knows_inside = knows_inside
         self._wrote: dict[str, Any] = {}
         self._told: dict[str, Json] = {}
         self.given: Json = None
@@ -330,7 +334,7 @@ class Translation:
         name = _of(report, "name")
         began = self._started.pop(str(_of(report, "id")), at)
         inner = "/".join((*_names(inside)[1:], name))
-        for each in asked:
+        for each in asked if self._knows_inside else ():
             self._inner.setdefault(str(_of(each, "id")), inner)
         error = _of(report, "error")
         if error is not None:

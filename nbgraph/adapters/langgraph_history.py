@@ -162,7 +162,7 @@ class _Reading:
         self._keep([signed(event, by) for event in said], place, at)
         for note in _in_order(self.notes.get(place, ())):
             self._keep(self._noted(note), place, None)
-        if source != "input":
+        if not any(task.name == "__start__" for task in snapshot.tasks):
             self._keep(reports(), place, at)
 
     def _stopped(self, lists: str | None) -> list[Event]:

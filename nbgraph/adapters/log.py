@@ -35,7 +35,7 @@ from nbgraph.errors import (
     UnknownThreadError,
 )
 
-__all__ = ["BranchLog", "ThreadLog", "thread_log"]
+__all__ = ["BranchLog", "ThreadLog", "forget", "thread_log"]
 
 _REPORTS = (
     TaskFinished,
@@ -216,3 +216,8 @@ def thread_log(app: Any, thread_id: str, folding: Folding) -> ThreadLog:
     if thread_id not in known:
         known[thread_id] = ThreadLog(thread_id, folding)
     return known[thread_id]
+
+
+def forget(app: Any) -> None:
+    """Forget what is known of a graph's threads, as a restart of the kernel does."""
+    _threads.pop(app, None)
