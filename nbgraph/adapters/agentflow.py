@@ -20,7 +20,7 @@ from tenxgraph.utils import pending_interrupt
 from tenxgraph.utils.constants import ResponseGranularity
 
 from nbgraph.adapters.agentflow_events import Translation
-from nbgraph.adapters.agentflow_shape import shape_of
+from nbgraph.adapters.agentflow_shape import ENDS, shape_of
 from nbgraph.adapters.agentflow_state import (
     changed,
     is_shared,
@@ -36,7 +36,7 @@ from nbgraph.core.driver import Capability, Shape
 from nbgraph.core.events import Event, StateEdited
 from nbgraph.core.opening import login_name
 from nbgraph.core.workers import call_in_worker
-from nbgraph.errors import StateUpdateError
+from nbgraph.errors import GraphConfigError, StateUpdateError
 
 __all__ = ["AgentFlowEngine", "open_thread", "shape_of"]
 
@@ -118,9 +118,19 @@ class AgentFlowEngine:
         state = await self._state(branch_id)
         if state is None:
             return
+        self._check_node(state.execution_meta)
         branch = log.branches.setdefault(branch_id, BranchLog(branch_id, self.folding))
         events = Translation(branch.position).found(state, pending_interrupt(state))
         branch.record(events, state.model_copy(deep=True))
+
+    def _check_node(self, meta: Any) -> None:
+        node = meta.interrupted_node or meta.current_node
+        if node not in (*self._nodes, *ENDS):
+            raise GraphConfigError(
+                f"Thread {self.thread_id!r} in this checkpointer was made by another graph: it "
+                f"stands at {node!r}, and the nodes are {', '.join(map(repr, self._nodes))}; pass "
+                "another thread_id"
+            )
 
     # --- runs ----------------------------------------------------------------------------------
 
