@@ -303,10 +303,11 @@ def _ending(reading: _Reading, events: Sequence[Event | LiveEvent]) -> list[Even
     if not translation.tasks:
         return [RunFinished()]
     inside = [event.child for event in events if isinstance(event, TaskInterrupted)]
-    paused = next((child.paused for child in inside if child and child.paused), None)
+    sides = [child.paused for child in inside if child is not None and child.paused]
+    paused = sides[0] if sides else None
     if {*reading.stops} & {task.node for task in translation.tasks}:
-        paused = "before"
-    return [RunPaused(reason=paused)] if paused else []
+        return [RunPaused(reason="before")]
+    return [] if paused is None else [RunPaused(reason=paused)]
 
 
 def stops_of(position: Position) -> dict[str, str]:

@@ -240,7 +240,7 @@ def _is_only_async(part: Any) -> bool:
 def _reached(part: Any) -> Iterator[Any]:
     """Return what a node runs, and what its function names."""
     yield part
-    function = getattr(part, "func", None) or getattr(part, "afunc", None)
+    function: Any = getattr(part, "func", None) or getattr(part, "afunc", None)
     try:
         found = inspect.getclosurevars(function)
     except (TypeError, ValueError):
