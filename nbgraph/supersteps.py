@@ -7,10 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from nbgraph.activity import Mark
+from nbgraph.core.events import TaskFailed, TaskFinished, TaskInterrupted
 
-__all__ = ["Progress", "Superstep", "TaskBar", "changed"]
+__all__ = ["Progress", "Report", "Superstep", "TaskBar", "changed", "mark_of"]
 
 T = TypeVar("T")
+
+Report = TaskFinished | TaskFailed | TaskInterrupted
+"""How a task of a node ended."""
 
 _SEVERITY: Mapping[Mark, int] = {
     "idle": 0,
@@ -111,3 +115,14 @@ class Superstep:
             if severity > _SEVERITY[worst] and self._marks.get((node, mark)):
                 worst = mark
         return worst
+
+
+def mark_of(report: Report) -> Mark:
+    """Return the word for a node by how its task ended."""
+    match report:
+        case TaskFinished(attempts=attempts):
+            return "done" if attempts else "skipped"
+        case TaskInterrupted(interrupts=asked):
+            return "waiting" if asked else "idle"
+        case TaskFailed():
+            return "failed"

@@ -34,7 +34,7 @@ from nbgraph.adapters.log import BranchLog, ThreadLog, thread_log
 from nbgraph.adapters.values import WholeValues, plain
 from nbgraph.core.driver import Capability, Shape
 from nbgraph.core.events import Event, StateEdited
-from nbgraph.core.opening import login_name
+from nbgraph.core.naming import login_name
 from nbgraph.core.workers import call_in_worker
 from nbgraph.errors import GraphConfigError, StateUpdateError
 

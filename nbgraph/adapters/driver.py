@@ -25,7 +25,7 @@ from nbgraph.adapters.engine import (
 from nbgraph.adapters.errors import error_of
 from nbgraph.adapters.log import BranchLog, ThreadLog
 from nbgraph.adapters.pump import EngineExit
-from nbgraph.adapters.requests import checked, expanded
+from nbgraph.adapters.requests import check_edit, checked, expanded
 from nbgraph.core.driver import Capability, Folding, Shape, needed
 from nbgraph.core.events import (
     Event,
@@ -36,7 +36,7 @@ from nbgraph.core.events import (
     RunPaused,
     RunStopped,
 )
-from nbgraph.core.opening import login_name
+from nbgraph.core.naming import login_name
 from nbgraph.core.position import Position
 from nbgraph.core.requests import (
     Continue,
@@ -290,6 +290,7 @@ class AdaptedDriver:
     # --- changes -------------------------------------------------------------------------------
 
     async def _edit(self, request: Edit) -> AsyncGenerator[Happened, None]:
+        check_edit(request)
         branch = self._branch
         if not branch.events:
             raise StateUpdateError("The thread is new; start it with an input")

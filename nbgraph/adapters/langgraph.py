@@ -39,7 +39,7 @@ from nbgraph.core.events import (
     Interrupt,
     TaskFinished,
 )
-from nbgraph.core.opening import login_name
+from nbgraph.core.naming import login_name
 from nbgraph.errors import ResumeError, StateUpdateError
 
 try:

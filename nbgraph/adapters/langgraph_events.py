@@ -16,11 +16,11 @@ from typing import Any
 
 from nbgraph.adapters.engine import call_of
 from nbgraph.adapters.errors import error_of
+from nbgraph.adapters.langgraph_inside import NOWHERE, asking_inside, names_of, paused_inside
 from nbgraph.adapters.langgraph_questions import Asked, open_calls, questions
 from nbgraph.adapters.values import plain
 from nbgraph.core.events import (
     ChildEvent,
-    ChildPlace,
     Event,
     Interrupt,
     LiveEvent,
@@ -300,7 +300,7 @@ class Translation:
             return []
         known.update(str(_of(each, "id")) for each in new)
         found = tuple(question for each in new for question in self._questions(spec, each))
-        child = _NOWHERE if spec.task_id in self._held else None
+        child = NOWHERE if spec.task_id in self._held else None
         return [
             TaskInterrupted(task_id=spec.task_id, node=spec.node, interrupts=found, child=child)
         ]
@@ -320,20 +320,16 @@ class Translation:
 
     # --- inside sub-graphs ---------------------------------------------------------------------
 
-    def learn_inner(self, task: Any, path: str = "") -> None:
+    def learn_inner(self, task: Any) -> None:
         """Take up which nodes inside a task ask, from the engine's snapshot of its sub-graph."""
-        for inner in getattr(_of(task, "state"), "tasks", ()):
-            here = f"{path}/{inner.name}" if path else inner.name
-            for interrupt in inner.interrupts:
-                self._inner[str(interrupt.id)] = here
-            self.learn_inner(inner, here)
+        self._inner.update(asking_inside(task))
 
     def _reported_inside(
         self, report: Any, asked: Sequence[Any], inside: Sequence[str], at: float
     ) -> list[_Happened]:
         name = _of(report, "name")
         began = self._started.pop(str(_of(report, "id")), at)
-        inner = "/".join((*_names(inside)[1:], name))
+        inner = "/".join((*names_of(inside)[1:], name))
         for each in asked if self._knows_inside else ():
             self._inner.setdefault(str(_of(each, "id")), inner)
         error = _of(report, "error")
@@ -350,24 +346,20 @@ class Translation:
 
     def _inside(self, inside: Sequence[str], happened: Any) -> list[_Happened]:
         """Return what happened in a sub-graph that is drawn; of another one nothing is shown."""
-        path = "/".join(_names(inside))
+        path = "/".join(names_of(inside))
         if f"{path}/{happened.node}" not in self._paths:
             return []
         root = self._ids.get(inside[0].partition(":")[2])
-        task = "/".join((root.task_id if root else _names(inside)[0], *_names(inside)[1:]))
+        task = "/".join((root.task_id if root else names_of(inside)[0], *names_of(inside)[1:]))
         return [ChildEvent(path, task, happened)]
 
     def held(self, tasks: Sequence[Any], before: Iterable[str]) -> list[Event]:
         """Return which sub-graphs of these tasks stand at a breakpoint of their own, and where."""
         found: list[Event] = []
         for task in tasks:
-            spec, inner = self._spec(task), tuple(_next_inside(task))
-            if not inner or _of(task, "interrupts") or spec.task_id in self._done:
+            spec, child = self._spec(task), paused_inside(task, before)
+            if child is None or task.interrupts or spec.task_id in self._done:
                 continue
-            stops = {path.removeprefix(f"{spec.node}/") for path in before}
-            child = _NOWHERE.model_copy(
-                update={"next": inner, "paused": "before" if stops & {*inner} else "after"}
-            )
             found.append(
                 TaskInterrupted(task_id=spec.task_id, node=spec.node, interrupts=(), child=child)
             )
@@ -383,7 +375,7 @@ class Translation:
         What a graph says that is not drawn is shown at the node that called it.
         """
         *outer, last = (*inside, who)
-        while outer and "/".join(_names((*outer, last))) not in self._paths:
+        while outer and "/".join(names_of((*outer, last))) not in self._paths:
             *outer, last = outer
         name, _, task_id = last.rpartition(":")
         spec = self._ids.get(task_id) or self._only_running(name or task_id)
@@ -397,22 +389,6 @@ class Translation:
         if not name and len({task.node for task in running}) == 1:
             return running[0]
         return TaskSpec(task_id=name, node=name)
-
-
-_NOWHERE = ChildPlace(thread_id="", branch_id="main", sequence=0, parent_branch_id="main")
-"""Of a sub-graph that stands at no breakpoint: its thread is the engine's."""
-
-
-def _next_inside(task: Any) -> Iterator[str]:
-    """Return the nodes that run next in a task's sub-graph, and in those in it."""
-    for inner in getattr(_of(task, "state"), "tasks", ()):
-        if inner.result is None:
-            below = [f"{inner.name}/{path}" for path in _next_inside(inner)]
-            yield from below or [inner.name]
-
-
-def _names(namespace: Iterable[str]) -> tuple[str, ...]:
-    return tuple(part.partition(":")[0] for part in namespace)
 
 
 def _of(record: Any, name: str) -> Any:

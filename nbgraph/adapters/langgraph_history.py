@@ -304,10 +304,9 @@ def _ending(reading: _Reading, events: Sequence[Event | LiveEvent]) -> list[Even
         return [RunFinished()]
     inside = [event.child for event in events if isinstance(event, TaskInterrupted)]
     sides = [child.paused for child in inside if child is not None and child.paused]
-    paused = sides[0] if sides else None
-    if {*reading.stops} & {task.node for task in translation.tasks}:
+    if {*reading.stops} & {task.node for task in translation.tasks} or "before" in sides[:1]:
         return [RunPaused(reason="before")]
-    return [] if paused is None else [RunPaused(reason=paused)]
+    return [RunPaused(reason="after")] if sides else []
 
 
 def stops_of(position: Position) -> dict[str, str]:

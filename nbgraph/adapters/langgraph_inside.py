@@ -1,7 +1,7 @@
-"""Breakpoints in a LangGraph graph's sub-graphs: LangGraph knows those of the graph that is run.
+"""A LangGraph graph's sub-graphs: the breakpoints in them, and where they stand.
 
-A graph that is itself a node is run as a copy with breakpoints of its own. One that a node's
-function calls cannot be reached.
+LangGraph knows the breakpoints of the graph that is run. A graph that is itself a node is run as a
+copy with breakpoints of its own. One that a node's function calls cannot be reached.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -9,14 +9,28 @@ function calls cannot be reached.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-__all__ = ["ALL", "NO_NODE", "breakpoints_of", "out_of_reach", "pausing"]
+from nbgraph.core.events import ChildPlace
+
+__all__ = [
+    "ALL",
+    "NOWHERE",
+    "NO_NODE",
+    "asking_inside",
+    "breakpoints_of",
+    "names_of",
+    "out_of_reach",
+    "paused_inside",
+    "pausing",
+]
 
 ALL = "*"
 NO_NODE = [""]
 """An empty list would have the engine take the one the graph was compiled with."""
+NOWHERE = ChildPlace(thread_id="", branch_id="main", sequence=0, parent_branch_id="main")
+"""Of a sub-graph that stands at no breakpoint: its thread is the engine's."""
 
 
 def breakpoints_of(app: Any, side: str, parent: str = "") -> Iterator[str]:
@@ -67,3 +81,43 @@ def pausing(app: Any, before: Sequence[str], after: Sequence[str]) -> Any:
 
 def _inside(name: str, paths: Sequence[str]) -> list[str]:
     return [path.removeprefix(f"{name}/") for path in paths if path.startswith(f"{name}/")]
+
+
+# --- where they stand ---------------------------------------------------------------------------
+
+
+def names_of(namespace: Iterable[str]) -> tuple[str, ...]:
+    """Return the nodes of a namespace of the engine's: `("refund:<task>",)` is in `refund`."""
+    return tuple(part.partition(":")[0] for part in namespace)
+
+
+def asking_inside(task: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """Return the questions asked inside a task's sub-graph: the engine's id, and the node's path.
+
+    As in all of these, the task is one of a snapshot that has its sub-graphs' too.
+    """
+    for inner in getattr(task.state, "tasks", ()):
+        here = f"{path}/{inner.name}" if path else inner.name
+        yield from ((str(interrupt.id), here) for interrupt in inner.interrupts)
+        yield from asking_inside(inner, here)
+
+
+def paused_inside(task: Any, before: Iterable[str]) -> ChildPlace | None:
+    """Return where a task's sub-graph stands; None if it does not, or has nothing to run next.
+
+    `before` are the paths of the nodes that the graph pauses before.
+    """
+    inner = tuple(_next_inside(task))
+    if not inner:
+        return None
+    stops = {path.removeprefix(f"{task.name}/") for path in before}
+    side = "before" if stops & {*inner} else "after"
+    return NOWHERE.model_copy(update={"next": inner, "paused": side})
+
+
+def _next_inside(task: Any) -> Iterator[str]:
+    """Return the nodes that run next in a task's sub-graph, and in those in it."""
+    for inner in getattr(task.state, "tasks", ()):
+        if inner.result is None:
+            below = [f"{inner.name}/{path}" for path in _next_inside(inner)]
+            yield from below or [inner.name]

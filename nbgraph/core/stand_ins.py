@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from nbgraph.core.answering import check_unanswered
 from nbgraph.core.driver import Shape
 from nbgraph.core.events import Event
 from nbgraph.core.flow import Structure
 from nbgraph.core.node import Node, node
-from nbgraph.core.opening import check_unanswered, opening
+from nbgraph.core.opening import opening
 from nbgraph.core.position import Position
 from nbgraph.core.requests import Continue, Edit, Resume, SetBreakpoints, Skip, Start
 from nbgraph.core.schema import StateSchema

@@ -8,6 +8,7 @@ from typing import Any
 
 import ipywidgets
 
+from nbgraph import words
 from nbgraph.core.decisions import ToolInterrupt
 from nbgraph.core.events import Interrupt
 from nbgraph.core.json_values import Json
@@ -61,6 +62,7 @@ class Questions:
         self._decisions: dict[str, tuple[ToolInterrupt, dict[str, Json]]] = {}
         self._calls = Calls(self._decided, lock)
         self._left: frozenset[ToolCard] = frozenset()
+        self._sent: set[Asking] = set()
         self.allowed = Allowed()
 
     @property
@@ -78,7 +80,8 @@ class Questions:
         ordered = [self._shown[place] for place in wanted]
         cards = [each for each in ordered if isinstance(each, ToolCard)]
         self._calls.put(cards)
-        for old in gone.values():
+        for place, old in gone.items():
+            self._tell_who(place, snapshot)
             old.close()
         if not (snapshot.running or snapshot.error):
             self._approve_allowed(cards)
@@ -86,6 +89,15 @@ class Questions:
         self._follow()
         more = [*([self._calls] if cards else []), *([self.allowed] if self.allowed.tools else [])]
         return [*forms, *more]
+
+    def _tell_who(self, place: Asking, snapshot: Snapshot) -> None:
+        """Say who answered a question that stood here, if that was not done here."""
+        records = (each for each in snapshot.records if _asking(each.interrupt) == place)
+        given = next(records, None)
+        if given is None or place in self._sent:
+            return
+        who, at = given.by or "somebody", words.clock(given.at)
+        self._say(f"{who} answered {place[0]} at {at}. Yours was not sent.")
 
     def _follow(self) -> None:
         """Move the focus from the cards that were decided to the next one, when it is there."""
@@ -126,6 +138,7 @@ class Questions:
         self._answered({_asking(card.interrupt): answer for card, answer in decisions.items()})
 
     def _answered(self, answers: Mapping[Asking, Any]) -> None:
+        self._sent.update(answers)
         run = self._session.resume(
             {key: answer for (key, _), answer in answers.items()}, asked=dict(answers.keys())
         )
@@ -136,6 +149,7 @@ class Questions:
         if not isinstance(error, ResumeError | StateStoreError):
             return
         for place in answers:
+            self._sent.discard(place)
             form = self._shown.get(place)
             if form is not None:
                 form.enable()
