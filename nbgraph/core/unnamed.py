@@ -1,4 +1,4 @@
-"""Questions without an id are known by their place among a node's calls; says when that is shaky."""
+"""Questions without an id are known by their place in a node: says where that is shaky."""
 
 from __future__ import annotations
 

@@ -26,7 +26,6 @@ from nbgraph.core.events import AnswerRefused, TaskFailed, TaskInterrupted
 from nbgraph.errors import AnswerError, GraphExecutionError
 from tests.core.graphs import Trail, asker, chain, fan, history, stop, types
 
-
 in_a_loop = pytest.mark.filterwarnings("ignore::nbgraph.UnnamedInterruptWarning")
 
 
