@@ -271,8 +271,8 @@ def _request(
     if given:
         answered = ctx.port.home().position.answered
         first = next((answered[outer] for key in given if (outer := keys[key]) in answered), None)
-        said = {} if first is None else {"by": first.by, "comment": first.comment}
-        return Resume(answers=given, partial=True, **said)
+        by, comment = (None, None) if first is None else (first.by, first.comment)
+        return Resume(answers=given, partial=True, by=by, comment=comment)
     return Continue() if position.runnable or not position.pending else None
 
 
