@@ -30,7 +30,7 @@ from nbgraph.errors import (
     StaleAnswerError,
 )
 
-__all__ = ["check_breakpoints", "check_unanswered", "login_name", "opening"]
+__all__ = ["answering", "check_breakpoints", "check_unanswered", "login_name", "opening"]
 
 
 def opening(
@@ -56,7 +56,7 @@ def opening(
         case Start():
             return [_start(request, position, structure, schema)]
         case Resume():
-            return [_answers(request, position, thread_id)]
+            return [answering(request, position, thread_id)]
         case Continue(until=until):
             _check_continue(position)
             _check_until(until, structure)
@@ -134,7 +134,18 @@ def _check_merge(position: Position, schema: StateSchema) -> None:
         ) from error
 
 
-def _answers(request: Resume, position: Position, thread_id: str) -> AnswersGiven:
+def answering(request: Resume, position: Position, thread_id: str) -> AnswersGiven:
+    """Return what is recorded of answers, which fit their questions and where the thread stands.
+
+    Raises
+    ------
+    ResumeError
+        If there is no such question, or a question without an answer where all are needed.
+    StaleAnswerError
+        If an answer was given to another asking of its question.
+    AnswerError
+        If an answer does not fit its question.
+    """
     if not position.pending:
         where = {"before": "at a breakpoint", "after": "at a breakpoint"}.get(position.paused or "")
         stands = f"pauses {where}; continue it without an answer" if where else "asks nothing now"
