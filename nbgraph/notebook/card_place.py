@@ -22,15 +22,15 @@ class Place:
         Moves the focus.
     thread_id : str
         Whose question it is.
-    allow : callable
-        Approves a card, and later calls of its tool.
+    allow : callable or None
+        Approves a card, and later calls of its tool; None where no tool can be allowed.
     lock : RLock
         Is held while cards are drawn or decided: never both at once.
     """
 
     keys: Keys
     thread_id: str
-    allow: Callable[[Any], object]
+    allow: Callable[[Any], object] | None
     lock: threading.RLock
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Protocol
 
 import ipywidgets
 
@@ -16,19 +16,48 @@ from nbgraph.errors import NbgraphError, ResumeError, StateStoreError
 from nbgraph.notebook.allowed import Allowed
 from nbgraph.notebook.card_place import Place
 from nbgraph.notebook.deck import Calls
-from nbgraph.notebook.drafts import Drafts
+from nbgraph.notebook.drafts import Addressed, Drafts
 from nbgraph.notebook.form import Form
 from nbgraph.notebook.graph_view import Keys
 from nbgraph.notebook.parts import key_class
 from nbgraph.notebook.tool_card import ToolCard
-from nbgraph.session import Session
 from nbgraph.snapshot import Snapshot
 from nbgraph.tool_calls import asked_call
 
-__all__ = ["Asking", "Questions"]
+__all__ = ["Answering", "Asking", "Questions"]
 
 Asking = tuple[str, int]
 """A question's key, and the event that asked it."""
+
+
+class Ending(Protocol):
+    """What carries answers out."""
+
+    def on_end(self, callback: Callable[[BaseException | None], object]) -> None:
+        """Call `callback` with what it raised, or None, when it has ended."""
+        ...
+
+
+class Answering(Protocol):
+    """A thread's branch that is given answers: a session, or one of many in a store."""
+
+    @property
+    def thread_id(self) -> str:
+        """The thread's id."""
+        ...
+
+    @property
+    def driver(self) -> Addressed:
+        """Where drafts are kept, if it has a store."""
+        ...
+
+    def resume(self, answers: Mapping[str, Any], *, asked: Mapping[str, int]) -> Ending:
+        """Answer questions by key; `asked` says which asking each is for."""
+        ...
+
+    def settle(self) -> object:
+        """Wait for the end of the run that goes on, if one does."""
+        ...
 
 
 class Questions:
@@ -36,7 +65,7 @@ class Questions:
 
     Parameters
     ----------
-    session : Session
+    session : Session or another Answering
         Is given the answers.
     keys : Keys
         Moves the focus.
@@ -44,6 +73,8 @@ class Questions:
         Shows a sentence: why an answer was not recorded.
     lock : RLock
         Is held by whoever draws.
+    allowing : bool
+        Whether a card can allow later calls of its tool.
 
     Attributes
     ----------
@@ -52,10 +83,16 @@ class Questions:
     """
 
     def __init__(
-        self, session: Session, keys: Keys, say: Callable[[str], object], lock: threading.RLock
+        self,
+        session: Answering,
+        keys: Keys,
+        say: Callable[[str], object],
+        lock: threading.RLock,
+        *,
+        allowing: bool = True,
     ) -> None:
         self._session, self._keys, self._say = session, keys, say
-        self._place = Place(keys, session.thread_id, self._allow, lock)
+        self._place = Place(keys, session.thread_id, self._allow if allowing else None, lock)
         self._drafts = Drafts(session.driver)
         self._shown: dict[Asking, Form | ToolCard] = {}
         self._decisions: dict[str, tuple[ToolInterrupt, dict[str, Json]]] = {}
@@ -70,7 +107,15 @@ class Questions:
 
     def show(self, snapshot: Snapshot) -> list[ipywidgets.Widget]:
         """Return what stands on the page for the questions that wait."""
-        wanted = {_asking(item): item for item in snapshot.pending.values()}
+        resting = not (snapshot.running or snapshot.error)
+        return self.put(snapshot.pending.values(), approving=resting)
+
+    def put(self, pending: Iterable[Interrupt], *, approving: bool) -> list[ipywidgets.Widget]:
+        """Return what stands on the page for these questions.
+
+        With `approving`, calls of tools that are allowed are decided at once.
+        """
+        wanted = {_asking(item): item for item in pending}
         gone = {place: self._shown.pop(place) for place in set(self._shown) - set(wanted)}
         for place, question in wanted.items():
             if place not in self._shown:
@@ -80,7 +125,7 @@ class Questions:
         self._calls.put(cards)
         for old in gone.values():
             old.close()
-        if not (snapshot.running or snapshot.error):
+        if approving:
             self._approve_allowed(cards)
         forms: list[ipywidgets.Widget] = [each for each in ordered if isinstance(each, Form)]
         self._follow()

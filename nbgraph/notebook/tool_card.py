@@ -100,8 +100,9 @@ class ToolCard(ipywidgets.VBox):
             "deny": lambda: self._try(self._denial, at_once=False),
             "respond": lambda: self._try(self._response, at_once=False),
         }
-        if place and not call.destructive and "approve" in call.allowed:
-            presses["allow"] = lambda: place.allow(self)
+        allow = place.allow if place else None
+        if allow and not call.destructive and "approve" in call.allowed:
+            presses["allow"] = lambda: allow(self)
         return CardFace(self.interrupt, call, self._page, presses, self._changed)
 
     # --- what it says -------------------------------------------------------------------------

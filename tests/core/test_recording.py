@@ -18,6 +18,7 @@ from nbgraph import (
     node,
     open_session,
 )
+from nbgraph.core.position import fold
 from nbgraph.core.recording import record_answers
 from nbgraph.errors import (
     AlreadyAnsweredError,
@@ -177,8 +178,6 @@ def test_a_run_whose_process_died_can_be_taken_over(store):
     graph.invoke({}, thread_id="t")
     events = asyncio.run(store.events("t"))
     other = InMemoryStateStore()
-    from nbgraph.core.position import fold
-
     cut = [event for event in events if event.type != "run_paused"]
     summary = fold(cut, graph.schema).summary("desk")
     asyncio.run(other.append("t", "main", cut, expected=0, summary=summary))
