@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from nbgraph.notebook.compare import compare
     from nbgraph.notebook.display import draw
     from nbgraph.notebook.form import Form
+    from nbgraph.notebook.inbox import Inbox
     from nbgraph.notebook.panel import Panel
     from nbgraph.notebook.play import play
     from nbgraph.notebook.timeline import Timeline
@@ -73,6 +74,7 @@ __all__ = [
     "GraphInterrupt",
     "GraphResult",
     "InMemoryStateStore",
+    "Inbox",
     "InlineExecutor",
     "Interrupt",
     "Middleware",
@@ -126,6 +128,7 @@ _LAZY = {
     "Drawing": "nbgraph.drawing.drawing",
     "Form": "nbgraph.notebook.form",
     "FuturesExecutor": "nbgraph.core.futures",
+    "Inbox": "nbgraph.notebook.inbox",
     "ModelMiddlewareContext": "nbgraph.agents.contexts",
     "OpenAIChat": "nbgraph.agents.openai_chat",
     "Panel": "nbgraph.notebook.panel",

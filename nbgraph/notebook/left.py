@@ -11,18 +11,39 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from IPython.core.getipython import get_ipython
 from IPython.display import display
 
 from nbgraph.notebook.display import in_kernel, unattended
-from nbgraph.session import Session
-from nbgraph.snapshot import Snapshot
 
-__all__ = ["Stay"]
+__all__ = ["Standing", "Stay"]
 
 Bundle = Mapping[str, Any]
+
+
+class Ends(Protocol):
+    """What is shown of something that may come to an end."""
+
+    @property
+    def running(self) -> bool:
+        """Whether it goes on by itself."""
+        ...
+
+    @property
+    def status(self) -> str:
+        """Where it stands."""
+        ...
+
+
+class Standing(Protocol):
+    """What a widget shows, as it stands: a session, or something like it."""
+
+    @property
+    def snapshot(self) -> Ends:
+        """What there is to see of it; compared with what was drawn."""
+        ...
 
 
 class Stay:
@@ -35,20 +56,20 @@ class Stay:
     still : function
         Returns what reads without a kernel.
     sessions : function
-        Returns the sessions that the widget shows.
+        Returns the sessions that the widget shows, or what is like one.
     """
 
     def __init__(
         self,
         live: Callable[[], Bundle | None],
         still: Callable[[], Bundle],
-        sessions: Callable[[], Sequence[Session]],
+        sessions: Callable[[], Sequence[Standing]],
     ) -> None:
         self._live, self._still, self._sessions = live, still, sessions
         self._fresh: list[Any] = []  # shown by the cell that runs
         self._handles: list[Any] = []
-        self._drawn: Sequence[Snapshot] = ()
-        self._first: Sequence[Snapshot] | None = None
+        self._drawn: Sequence[Ends] = ()
+        self._first: Sequence[Ends] | None = None
 
     def begin(self) -> None:
         """Take note of how the threads stood before the widget did anything."""
@@ -92,11 +113,11 @@ class Stay:
         if ended:
             self._handles = []
 
-    def _snapshots(self) -> Sequence[Snapshot]:
+    def _snapshots(self) -> Sequence[Ends]:
         return [session.snapshot for session in self._sessions()]
 
 
-def _has_ended(snapshot: Snapshot) -> bool:
+def _has_ended(snapshot: Ends) -> bool:
     return not snapshot.running and snapshot.status in ("completed", "failed")
 
 
