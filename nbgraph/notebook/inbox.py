@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -107,6 +108,7 @@ class Inbox(ipywidgets.VBox):
         self._opened: Opened | None = None
         self._ids: dict[Address, str] = {}
         self._mine: set[Address] = set()
+        self._failures: deque[str] = deque()
         self.problems: dict[Address, str] = {}
         lock = threading.RLock()
         self._painter = Painter(self._draw, self._rest, lock=lock)
@@ -176,6 +178,8 @@ class Inbox(ipywidgets.VBox):
             gone = []
         for question, record in gone:
             self._gone(question, record)
+        while self._failures:
+            self._face.say(self._failures.popleft())
         self._show()
 
     def _gone(self, question: Question, record: Answered | None) -> None:
@@ -350,16 +354,17 @@ class Inbox(ipywidgets.VBox):
             self._mine -= problems.keys()
             self.problems = {at: said for at, said in self.problems.items() if at not in given}
             self.problems |= {at: str(error) for at, error in problems.items()}
-            self._face.say(_sent(len(answers), len(problems)))
             self._following.recount()
             if len(answers) > 1:
                 self._painter.now()
+                self._face.say(_sent(len(answers), problems))
         self._painter.want(hurry=True)
         return problems
 
     def _failed(self, thread_id: str, error: BaseException) -> None:
-        """Say that a thread that went on failed; called on the loop thread."""
-        self._face.say(f"{thread_id} failed: {type(error).__name__}: {error}")
+        """Have it said that a thread which went on failed; called on the loop thread."""
+        self._failures.append(f"{thread_id} failed: {type(error).__name__}: {error}")
+        self._painter.want(hurry=True)
 
     def _heard(self, kind: str, row_id: str) -> None:
         """Do what was asked for on the page."""
@@ -419,7 +424,9 @@ def _elsewhere(question: Question, record: Answered) -> str:
     return f"{question.record.thread_id}: answered by {who} at {words.clock(record.at)}, elsewhere."
 
 
-def _sent(count: int, problems: int) -> str:
+def _sent(count: int, problems: Mapping[Address, NbgraphError]) -> str:
     if not problems:
-        return "" if count == 1 else f"{count} answers recorded."
-    return f"{count - problems} of {count} answers recorded; the rows of the others say why."
+        return f"{count} answers recorded."
+    (thread_id, *_), error = next(iter(problems.items()))
+    more = f" So it is with {len(problems) - 1} more." if len(problems) > 1 else ""
+    return f"{count - len(problems)} of {count} answers recorded. {thread_id}: {error}.{more}"

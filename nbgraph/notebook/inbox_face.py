@@ -56,8 +56,8 @@ class Face:
         self.filters = Filters(presses["chosen"])
         self.rows, self.rest = Rows(heard, "Waiting questions"), Rows(heard)
         self._why = text("", "nbgraph-why")
-        self._why.layout.display = "none"
-        self._list = column([self.rows], "nbgraph-list")
+        _show_if(self._why, "")
+        self._list = column([self.rows], "nbgraph-inbox-list")
         self._empty = text("", "nbgraph-2nd", "nbgraph-empty")
         self._at = 0
         head, foot = self._made_head(presses["refresh"]), self._made_foot(presses)
@@ -82,8 +82,8 @@ class Face:
 
     def say(self, sentence: str) -> None:
         """Say something under the heading, and to who hears it; nothing takes it away."""
+        _show_if(self._why, sentence)
         set_text(self._why, sentence)
-        self._why.layout.display = None if sentence else "none"
         if sentence:
             self.keys.say(sentence)
 
