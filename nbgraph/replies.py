@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Mapping
+from concurrent.futures import Future, wait
 from contextlib import aclosing
 from typing import Any, cast
 
@@ -96,6 +97,7 @@ class Replies:
         self._failed = failed
         self._warned: set[Address] = set()
         self._few: asyncio.Semaphore | None = None
+        self._runs: set[Future[None]] = set()
 
     def knows(self, graph: str) -> bool:
         """Return whether threads of a graph go on by themselves after an answer."""
@@ -107,6 +109,11 @@ class Replies:
         Each is given to the asking that was shown, and to no later one.
         """
         return run_sync(self._sent(answers))
+
+    def settle(self) -> None:
+        """Wait until the threads that go on have come to their next pause or end."""
+        while self._runs:
+            wait(tuple(self._runs))
 
     async def _sent(self, answers: Mapping[Question, Any]) -> dict[Address, NbgraphError]:
         branches: dict[_Branch, dict[Question, Any]] = {}
@@ -162,7 +169,9 @@ class Replies:
     def _go_on(self, branch: _Branch, graph: str, position: Position) -> None:
         app = self._graphs.get(graph)
         if app is not None and position.runnable:
-            submit(self._run(branch, app))
+            run = submit(self._run(branch, app))
+            self._runs.add(run)
+            run.add_done_callback(self._runs.discard)
 
     async def _run(self, branch: _Branch, app: Graph) -> None:
         """Run a thread to its next pause; what ends it with an error is told."""

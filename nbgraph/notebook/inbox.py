@@ -245,7 +245,6 @@ class Inbox(ipywidgets.VBox):
 
     def refresh(self) -> None:
         """Read the store again."""
-        self._face.say("")
         self._following.recount()
         self._painter.now()
 
@@ -274,6 +273,11 @@ class Inbox(ipywidgets.VBox):
             self._show()
             opened.focus()
             return opened.form
+
+    def settle(self) -> None:
+        """Wait until the threads that go on in the background pause or end, and show that."""
+        self._replies.settle()
+        self.refresh()
 
     def shut(self) -> None:
         """Close the question that is open; it waits on."""
