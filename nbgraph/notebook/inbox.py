@@ -26,6 +26,7 @@ from nbgraph.notebook.inbox_together import Together
 from nbgraph.notebook.left import Stay
 from nbgraph.notebook.painter import Painter, every
 from nbgraph.notebook.parts import classed
+from nbgraph.notebook.questions import TAKE_BACK_FOR
 from nbgraph.notebook.routing import serve_while_busy
 from nbgraph.notebook.tool_card import ToolCard
 from nbgraph.replies import Apps, Replies, graphs_by_name
@@ -74,6 +75,8 @@ class Inbox(ipywidgets.VBox):
         Those that one answer is given to.
     records : tuple of Answered
         What was answered since the inbox is there, here and elsewhere, the newest first.
+    take_back_for : float
+        For how many seconds a decision pressed on a tool card can be taken back; 0 for none.
     problems : dict
         Why an answer was not recorded, by thread, branch, key and asking.
 
@@ -91,6 +94,7 @@ class Inbox(ipywidgets.VBox):
     True
     """
 
+    take_back_for = TAKE_BACK_FOR
     _closed = True  # until it is made
 
     def __init__(self, store: StateStore, apps: Apps | None = None, *, context: Any = None) -> None:
@@ -269,6 +273,7 @@ class Inbox(ipywidgets.VBox):
                 note=self._what_follows(question),
                 close=self.shut,
                 lock=self._painter.lock,
+                take_back_for=lambda: self.take_back_for,
             )
             self._show()
             opened.focus()

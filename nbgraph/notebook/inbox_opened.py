@@ -91,6 +91,8 @@ class Opened:
         Is called when a person is done with it.
     lock : RLock
         Is held by whoever draws.
+    take_back_for : callable
+        Returns for how many seconds a decision that was pressed can be taken back.
 
     Attributes
     ----------
@@ -110,13 +112,16 @@ class Opened:
         note: str,
         close: Callable[[], object],
         lock: threading.RLock,
+        take_back_for: Callable[[], float],
     ) -> None:
         self.question = question
         self.is_over = False
         self._keys = keys
         thread = _OneOfMany(question, store, send)
         self._said = text("", "nbgraph-why")
-        self._questions = Questions(thread, keys, self._say, lock, allowing=False)
+        self._questions = Questions(
+            thread, keys, self._say, lock, allowing=False, take_back_for=take_back_for
+        )
         shown = self._questions.put([question.record.interrupt], approving=False)
         self._note = text(note, "nbgraph-note")
         last = row([self._note, spacer(), button("Close", close, "nbgraph-close", "quiet")])
@@ -164,6 +169,7 @@ class Opened:
 
     def close(self) -> None:
         """Close all of it, which the kernel would keep otherwise."""
+        self._questions.send_now()
         inner = list(within(self.box))
         self.box.close()
         for part in inner:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any, Protocol
 
 import ipywidgets
@@ -20,11 +21,15 @@ from nbgraph.notebook.drafts import Addressed, Drafts
 from nbgraph.notebook.form import Form
 from nbgraph.notebook.graph_view import Keys
 from nbgraph.notebook.parts import key_class
+from nbgraph.notebook.take_back import TakeBack
 from nbgraph.notebook.tool_card import ToolCard
 from nbgraph.snapshot import Snapshot
 from nbgraph.tool_calls import asked_call
 
-__all__ = ["Answering", "Asking", "Questions"]
+__all__ = ["TAKE_BACK_FOR", "Answering", "Asking", "Questions"]
+
+TAKE_BACK_FOR = 5.0
+"""Seconds for which a decision that was pressed on a page can be taken back."""
 
 Asking = tuple[str, int]
 """A question's key, and the event that asked it."""
@@ -75,6 +80,8 @@ class Questions:
         Is held by whoever draws.
     allowing : bool
         Whether a card can allow later calls of its tool.
+    take_back_for : callable
+        Returns for how many seconds a decision that was pressed on a page can be taken back.
 
     Attributes
     ----------
@@ -90,13 +97,18 @@ class Questions:
         lock: threading.RLock,
         *,
         allowing: bool = True,
+        take_back_for: Callable[[], float] = lambda: TAKE_BACK_FOR,
     ) -> None:
         self._session, self._keys, self._say = session, keys, say
-        self._place = Place(keys, session.thread_id, self._allow if allowing else None, lock)
+        allow = self._allow if allowing else None
+        self._place = Place(keys, session.thread_id, allow, lock, self._pressing)
+        self._is_pressed = False
+        self._held = TakeBack()
+        self._take_back_for = take_back_for
         self._drafts = Drafts(session.driver)
         self._shown: dict[Asking, Form | ToolCard] = {}
         self._decisions: dict[str, tuple[ToolInterrupt, dict[str, Json]]] = {}
-        self._calls = Calls(self._decided, lock)
+        self._calls = Calls(self._decided, lock, self._pressing)
         self._left: frozenset[ToolCard] = frozenset()
         self.allowed = Allowed()
 
@@ -129,7 +141,8 @@ class Questions:
             self._approve_allowed(cards)
         forms: list[ipywidgets.Widget] = [each for each in ordered if isinstance(each, Form)]
         self._follow()
-        more = [*([self._calls] if cards else []), *([self.allowed] if self.allowed.tools else [])]
+        more = [*([self._calls, self._held.box] if cards else [])]
+        more += [self.allowed] if self.allowed.tools else []
         return [*forms, *more]
 
     def _follow(self) -> None:
@@ -165,7 +178,52 @@ class Questions:
 
     # --- answers ------------------------------------------------------------------------------
 
+    @contextmanager
+    def _pressing(self) -> Iterator[None]:
+        """Take what is decided meanwhile as pressed on the page."""
+        self._is_pressed = True
+        try:
+            yield
+        finally:
+            self._is_pressed = False
+
     def _decided(self, decisions: Mapping[ToolCard, Any]) -> None:
+        """Give decisions to the thread: those that were pressed on a page, after a while."""
+        seconds = self._take_back_for()
+        if not (self._is_pressed and seconds > 0 and self._keys.greeted.is_set()):
+            self._give(decisions)
+            return
+        what = ", ".join(f"{card.call.tool_name}: {card.said}" for card in decisions)
+        self._held.hold(
+            what,
+            seconds,
+            send=lambda: self._give_later(decisions),
+            back=lambda: self._taken_back(decisions),
+        )
+        self._keys.focus_on("nbgraph-take-back")
+
+    def send_now(self) -> None:
+        """Give the thread what waits to be taken back."""
+        self._held.now()
+
+    def _give_later(self, decisions: Mapping[ToolCard, Any]) -> None:
+        """Give decisions when what was begun meanwhile has come to its end."""
+        try:
+            if not on_loop_thread():
+                with suppress(NbgraphError):
+                    self._session.settle()
+            self._give(decisions)
+        except (ResumeError, StateStoreError) as error:
+            self._refused({_asking(card.interrupt): None for card in decisions}, error)
+
+    def _taken_back(self, decisions: Mapping[ToolCard, Any]) -> None:
+        for card in decisions:
+            card.take_back()
+        self._calls.changed()
+        first = next(iter(decisions))
+        self._keys.focus_on(key_class(first.interrupt.key))
+
+    def _give(self, decisions: Mapping[ToolCard, Any]) -> None:
         self._left = frozenset(decisions)
         self._decisions |= {card.interrupt.key: (card.call, card.arguments) for card in decisions}
         self._answered({_asking(card.interrupt): answer for card, answer in decisions.items()})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from typing import Any
 
 import ipywidgets
@@ -96,9 +97,9 @@ class ToolCard(ipywidgets.VBox):
     def _new_face(self) -> CardFace:
         place, call = self._place, self.call
         presses: dict[str, Callable[[], object]] = {
-            "approve": self.choose_approve,
-            "deny": lambda: self._try(self._denial, at_once=False),
-            "respond": lambda: self._try(self._response, at_once=False),
+            "approve": lambda: self._press(self._approval),
+            "deny": lambda: self._press(self._denial),
+            "respond": lambda: self._press(self._response),
         }
         allow = place.allow if place else None
         if allow and not call.destructive and "approve" in call.allowed:
@@ -252,6 +253,12 @@ class ToolCard(ipywidgets.VBox):
             return None
         return {"action": "respond", "message": self._face.bar.answer}
 
+    def _press(self, made: Callable[[], dict[str, Json] | None]) -> None:
+        """Take a decision from the page, which can be taken back for a while where that is so."""
+        held = self._place.holding() if self._place else nullcontext()
+        with held:
+            self._try(made, at_once=False)
+
     def _try(self, made: Callable[[], dict[str, Json] | None], *, at_once: bool) -> bool:
         """Take a decision, and send it unless it waits for others."""
         with self._lock:
@@ -300,7 +307,7 @@ class ToolCard(ipywidgets.VBox):
         return self._sent
 
     def choose_approve(self) -> None:
-        """Decide to approve, as its button does."""
+        """Decide to approve; among several calls, they are not sent yet."""
         self._try(self._approval, at_once=False)
 
     def sent(self) -> None:
@@ -312,6 +319,11 @@ class ToolCard(ipywidgets.VBox):
         """Let it be decided again."""
         self._sent = False
         self._show()
+
+    def take_back(self) -> None:
+        """Undo what was decided; nothing was sent yet."""
+        self._decision = UNSET
+        self.enable()
 
     def together(self, deck: Deck | None) -> None:
         """Have decisions wait for those about other calls, or not."""
