@@ -28,6 +28,9 @@ from nbgraph.tool_calls import asked_call
 
 __all__ = ["TAKE_BACK_FOR", "Answering", "Asking", "Questions"]
 
+ALLOWED = "Allowed in this panel until the kernel stops"
+"""What is recorded with an approval that nobody was asked for."""
+
 TAKE_BACK_FOR = 5.0
 """Seconds for which a decision that was pressed on a page can be taken back."""
 
@@ -257,7 +260,7 @@ class Questions:
         if not covered or not self._has_settled():
             return
         for card in covered:
-            card.choose_approve()
+            card.choose_approve(ALLOWED)
         if len(covered) == len(cards) > 1:
             self._calls.submit()
 

@@ -306,9 +306,15 @@ class ToolCard(ipywidgets.VBox):
         """Whether the decision is on its way."""
         return self._sent
 
-    def choose_approve(self) -> None:
-        """Decide to approve; among several calls, they are not sent yet."""
-        self._try(self._approval, at_once=False)
+    def choose_approve(self, note: str = "") -> None:
+        """Decide to approve; among several calls, they are not sent yet.
+
+        `note` is recorded with it.
+        """
+        extra = {"message": note} if note else {}
+        self._try(
+            lambda: None if (made := self._approval()) is None else {**made, **extra}, at_once=False
+        )
 
     def sent(self) -> None:
         """Take note that the decision is on its way."""
