@@ -186,7 +186,9 @@ def _is_decimal(schema: Any) -> bool:
 
 
 def _kinds(schema: Any) -> Iterator[Mapping[str, Any]]:
-    known = cast("Mapping[str, Any]", schema) if isinstance(schema, Mapping) else {}
+    known: Mapping[str, Any] = {}
+    if isinstance(schema, Mapping):
+        known = cast("Mapping[str, Any]", schema)
     if "anyOf" in known:
         for each in known["anyOf"]:
             yield from _kinds(each)

@@ -6,10 +6,9 @@ the thread stands as a run leaves it that was stopped before its first task.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from nbgraph.core.driver import Folding
 from nbgraph.core.events import (
     BreakpointsSet,
     Event,
@@ -103,13 +102,22 @@ def _has_ended(events: Sequence[Event]) -> bool:
 _BETWEEN = (StateEdited, BreakpointsSet)
 
 
-class _WithoutState(Folding):
+class _WithoutState:
     """Folds a log without its state, for which it would need the graph."""
 
-    def apply(self, state: Mapping[str, Any], *_: Any) -> Mapping[str, Any]:
+    def apply(
+        self,
+        state: Mapping[str, Any],
+        update: Mapping[str, Any],  # noqa: ARG002 - the protocol's
+        replaced: Sequence[str],  # noqa: ARG002
+    ) -> Mapping[str, Any]:
         return state
 
-    def apply_all(self, state: Mapping[str, Any], _: Any) -> Mapping[str, Any]:
+    def apply_all(
+        self,
+        state: Mapping[str, Any],
+        updates: Iterable[tuple[Mapping[str, Any], Sequence[str]]],  # noqa: ARG002 - the protocol's
+    ) -> Mapping[str, Any]:
         return state
 
     def to_json(self, state: Mapping[str, Any]) -> dict[str, Any]:

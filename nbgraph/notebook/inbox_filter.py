@@ -46,7 +46,7 @@ class _Choice:
     def offer(self, counts: Mapping[str, int]) -> None:
         """Offer these names, each with how many there are; what is chosen stays."""
         chosen = self.name
-        names = tuple(sorted({*counts, *([chosen] if chosen is not None else [])}))
+        names: tuple[str, ...] = tuple(sorted({*counts, *filter(None, [chosen])}))
         self._observe(on=False)
         self._offer(names, counts)
         self.box.index = 0 if chosen is None else names.index(chosen) + 1

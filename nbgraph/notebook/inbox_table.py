@@ -114,9 +114,9 @@ def _why_not(question: Question, picked: Mapping[Address, Question]) -> str:
     return "" if kinds <= {question.kind} else "Another kind of question than those picked"
 
 
-def answered_rows(answered: Mapping[Address, Answered], told: Told) -> list[Row]:
+def answered_rows(answered: dict[Address, Answered], told: Told) -> list[Row]:
     """Return the rows of what was answered, the newest first."""
-    return [_answered(*each, told) for each in reversed(answered.items())]
+    return [_answered(address, answered[address], told) for address in reversed(answered)]
 
 
 def _answered(address: Address, record: Answered, told: Told) -> Row:

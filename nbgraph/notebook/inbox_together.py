@@ -143,7 +143,7 @@ class Together(ipywidgets.VBox):
             return "These calls can only be edited or denied: open each."
         if calls[0].destructive:
             return "A destructive tool is approved one call at a time: open each."
-        alone = [question for question in self._picked if needs_a_look(question.call)]
+        alone = [each for each in self._picked if each.call and needs_a_look(each.call)]
         if alone:
             first = cut(reveal(alone[0].record.thread_id), 32)
             more = f" and {len(alone) - 1} more" if len(alone) > 1 else ""

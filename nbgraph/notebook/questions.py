@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, Protocol
 
@@ -182,7 +182,7 @@ class Questions:
     # --- answers ------------------------------------------------------------------------------
 
     @contextmanager
-    def _pressing(self) -> Iterator[None]:
+    def _pressing(self) -> Generator[None]:
         """Take what is decided meanwhile as pressed on the page."""
         self._is_pressed = True
         try:
