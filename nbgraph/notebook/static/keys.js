@@ -50,8 +50,9 @@ function scrollOf(element) {
   return sum;
 }
 
-function isArming(element) {
-  const card = element?.closest(".nbgraph-card");
+// A button that is held back approves nothing: it says why, at once.
+function isArming(button) {
+  const card = button?.matches(ARMED) && !button.matches(".nbgraph-held") && button.closest(".nbgraph-card");
   const known = card && cards.get(card);
   return Boolean(card) && (!known || performance.now() - known.since < ARM_MS);
 }
@@ -214,7 +215,7 @@ let pressed = null;
 
 function onPress(event) {
   const button = event.target.closest("button");
-  const early = button?.matches(ARMED) && isArming(button);
+  const early = isArming(button);
   pressed = button && event.button === 0 ? { button, early, was: button.getBoundingClientRect() } : null;
   if (pressed) button.setPointerCapture(event.pointerId);
 }
@@ -237,7 +238,7 @@ function onSubmit(event) {
   const button = event.target.closest(`.nbgraph-submit, ${ARMED}`);
   if (!button) return;
   const byPointer = event.detail > 0 && pressed?.button === button;
-  if (button.matches(ARMED) && (byPointer ? pressed.early : isArming(button))) {
+  if (byPointer ? pressed.early : isArming(button)) {
     event.preventDefault();
     event.stopImmediatePropagation();
     return;
@@ -275,10 +276,8 @@ function nameParts(root) {
   for (const button of root.querySelectorAll(".widget-toggle-button"))
     button.setAttribute("aria-pressed", button.classList.contains("mod-active"));
   for (const card of root.querySelectorAll(".nbgraph-card")) arm(card);
-  for (const button of root.querySelectorAll("button.nbgraph-held, button[aria-disabled], button.nbgraph-approve")) {
-    const arming = button.matches(".nbgraph-approve") && isArming(button);
-    button.setAttribute("aria-disabled", arming || button.classList.contains("nbgraph-held"));
-  }
+  for (const button of root.querySelectorAll(`button.nbgraph-held, button[aria-disabled], ${ARMED}`))
+    button.setAttribute("aria-disabled", isArming(button) || button.classList.contains("nbgraph-held"));
   for (const select of root.querySelectorAll(".nbgraph-until > select"))
     select.setAttribute("aria-disabled", select.parentElement.classList.contains("nbgraph-held"));
   for (const field of root.querySelectorAll(".nbgraph-field"))
