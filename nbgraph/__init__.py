@@ -16,17 +16,21 @@ from nbgraph.core.events import Interrupt
 from nbgraph.core.executor import Executor, InlineExecutor, ThreadExecutor
 from nbgraph.core.exports import set_writer
 from nbgraph.core.flow import branch, join, when
-from nbgraph.core.graph import Graph, GraphResult
+from nbgraph.core.graph import Graph
 from nbgraph.core.interrupts import GraphInterrupt, interrupt
+from nbgraph.core.lapses import ASK_AGAIN, DISMISS
 from nbgraph.core.middleware import Middleware, RunOutcome
 from nbgraph.core.node import END, START, Command, Node, Send, node
+from nbgraph.core.node_cache import NodeCache
 from nbgraph.core.reducers import Replace, add, merge_dict, replace
 from nbgraph.core.requests import Resume
+from nbgraph.core.result import GraphResult
 from nbgraph.core.retry import Retry
 from nbgraph.core.schema import BaseState
 from nbgraph.core.spec import GraphData
 from nbgraph.core.streaming import StreamEvent
 from nbgraph.core.subgraph import subgraph
+from nbgraph.core.timeout import Timeout
 from nbgraph.stores.memory import InMemoryStateStore
 
 if TYPE_CHECKING:
@@ -54,11 +58,15 @@ if TYPE_CHECKING:
     from nbgraph.notebook.play import play
     from nbgraph.notebook.timeline import Timeline
     from nbgraph.notebook.tool_card import ToolCard
-    from nbgraph.session import Session, open_session
+    from nbgraph.opening import open_session
+    from nbgraph.session import Session
     from nbgraph.stores.postgres import PostgresStateStore
     from nbgraph.stores.sqlite import SQLiteStateStore
+    from nbgraph.stores.sqlite import SQLiteStateStore as FilesystemStateStore
 
 __all__ = [
+    "ASK_AGAIN",
+    "DISMISS",
     "END",
     "START",
     "UNSET",
@@ -68,6 +76,7 @@ __all__ = [
     "Drawing",
     "Effect",
     "Executor",
+    "FilesystemStateStore",
     "Form",
     "FuturesExecutor",
     "Graph",
@@ -80,6 +89,7 @@ __all__ = [
     "Middleware",
     "ModelMiddlewareContext",
     "Node",
+    "NodeCache",
     "NodeContext",
     "OpenAIChat",
     "Panel",
@@ -96,6 +106,7 @@ __all__ = [
     "StreamEvent",
     "ThreadExecutor",
     "Timeline",
+    "Timeout",
     "Tool",
     "ToolCard",
     "ToolContext",
@@ -126,6 +137,7 @@ __version__ = "0.1.0"
 _LAZY = {
     "AgentState": "nbgraph.agents.react",
     "Drawing": "nbgraph.drawing.drawing",
+    "FilesystemStateStore": "nbgraph.state",
     "Form": "nbgraph.notebook.form",
     "FuturesExecutor": "nbgraph.core.futures",
     "Inbox": "nbgraph.notebook.inbox",
@@ -148,7 +160,7 @@ _LAZY = {
     "draw": "nbgraph.notebook.display",
     "from_langchain": "nbgraph.agents.langchain_chat",
     "model_node": "nbgraph.agents.model",
-    "open_session": "nbgraph.session",
+    "open_session": "nbgraph.opening",
     "play": "nbgraph.notebook.play",
     "run_agent": "nbgraph.agents.react",
     "tool": "nbgraph.agents.tools",

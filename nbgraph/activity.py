@@ -9,13 +9,15 @@ from typing import Any, Literal, cast
 
 from nbgraph.core.events import Attempt, Logged, TaskEmitted
 
-__all__ = ["Activity", "LogLine", "Mark", "Usage", "active", "line", "used"]
+__all__ = ["Activity", "LogLine", "Mark", "Usage", "active", "brief", "line", "used"]
 
 Mark = Literal["idle", "running", "done", "waiting", "failed", "skipped"]
 """How a node stands, in one word."""
 
 _TEXT_LIMIT = 20_000
 _LINE_LIMIT = 500
+_LARGEST = 10**300
+"""From here on whole numbers are no floats any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +72,15 @@ def line(node: str, said: TaskEmitted) -> LogLine | None:
             text = f"try {number} failed: {error.type}: {error.message}"
             return LogLine(said.at, node, text, "failed")
         case "print", text:
-            return LogLine(said.at, node, _brief(text), kind="print")
+            return LogLine(said.at, node, brief(text), kind="print")
         case "log", Logged(level=level, logger=logger, message=message, grave=grave):
-            text = _brief(f"{level} {logger}: {message}")
+            text = brief(f"{level} {logger}: {message}")
             return LogLine(said.at, node, text, "failed" if grave else "idle", "log")
         case "held", seconds:
             text = f"held the loop for {seconds:.1f} s, so nothing else ran; await, or use def"
             return LogLine(said.at, node, text, "failed")
         case "custom", data if _share(data) is None:
-            return LogLine(said.at, node, _brief(data))
+            return LogLine(said.at, node, brief(data))
         case _:
             return None
 
@@ -99,12 +101,14 @@ def _share(data: Any) -> float | None:
 
 def _note(said: Mapping[str, Any]) -> str:
     if "message" in said:
-        return _brief(said["message"])
+        return brief(said["message"])
     return f"{said['done']} of {said['total']}" if "total" in said else ""
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return abs(value) < _LARGEST if isinstance(value, int) else math.isfinite(value)
 
 
 def _piece(data: Any) -> str:
@@ -113,11 +117,19 @@ def _piece(data: Any) -> str:
     return content if isinstance(content, str) else ""
 
 
-def _brief(data: Any) -> str:
-    text = data if isinstance(data, str) else repr(data)
-    if len(text) <= _LINE_LIMIT:
+def brief(data: Any, limit: int = _LINE_LIMIT) -> str:
+    """Return a value as text: of a long one the beginning, and how long it is."""
+    text = data if isinstance(data, str) else _repr(data)
+    if len(text) <= limit:
         return text
-    return f"{text[:_LINE_LIMIT]}… ({len(text):,} characters)"
+    return f"{text[:limit]}… ({len(text):,} characters)"
+
+
+def _repr(data: Any) -> str:
+    try:
+        return repr(data)
+    except Exception as error:  # noqa: BLE001 - a node's own object, and any error of its own
+        return f"<{type(data).__name__} whose repr raised {type(error).__name__}>"
 
 
 def used(before: Usage, update: Mapping[str, Any]) -> Usage:

@@ -14,6 +14,10 @@ __all__ = ["Axis", "axis"]
 
 _CUT = 0.25
 """How long a stretch without work is drawn at most, as a part of all work."""
+_LINES = 5
+"""Into how many parts lines divide the axis."""
+_ROOM = 0.14
+"""How much of the axis the words at a tick need."""
 _SHORTEST = 0.05
 """How long work is taken to be at least, in seconds, when that is decided."""
 
@@ -41,15 +45,28 @@ class Axis:
         part = min(max((at - begin) / (end - begin), 0.0), 1.0) if end > begin else 0.0
         return self.places[index] + part * (self.places[index + 1] - self.places[index])
 
+    def time(self, place: float) -> float:
+        """Return which time stands at a place."""
+        index = min(max(bisect_right(self.places, place) - 1, 0), len(self.places) - 2)
+        begin, end = self.places[index], self.places[index + 1]
+        part = (place - begin) / (end - begin) if end > begin else 0.0
+        return self.times[index] + part * (self.times[index + 1] - self.times[index])
+
     @property
     def ticks(self) -> list[tuple[float, str]]:
-        """What is written above: the begin, and what follows after each cut, as far as it fits."""
+        """What is written above, as far as it fits: the begin, what follows each cut, and lines.
+
+        At each fifth of the axis stands a line; what is written there is the time since the begin.
+        """
         found = [(0.0, words.clock(self.times[0]))]
         for cut in self.cuts:
             place = self.place(cut)
-            if place - found[-1][0] >= 0.16 and place <= 0.86:
+            if place - found[-1][0] >= _ROOM and place <= 1 - _ROOM:
                 found.append((place, f"// {words.clock(cut)}"))
-        return found
+        for place in (fifth / _LINES for fifth in range(1, _LINES)):
+            if all(abs(place - other) >= _ROOM for other, _ in found):
+                found.append((place, f"+{words.duration(self.time(place) - self.times[0])}"))
+        return sorted(found)
 
 
 def axis(rows: Iterable[TaskRow], *, compact: bool = True) -> Axis | None:

@@ -6,10 +6,12 @@ NbgraphError
 │   ├── NodeTimeoutError           a node took longer than its timeout
 │   ├── GraphTimeoutError          a run's supersteps took longer than the graph's timeout
 │   ├── NodeFailedError            a node failed in a process that is gone
+│   ├── NoAnswerError              a question was dismissed or expired, and has no default
 │   ├── WorkerLostError            what should have run a task failed, or never said how it went
 │   └── ResumeError                a request does not fit where the thread stands
 │       ├── AnswerError            an answer does not fit its response schema
 │       ├── AlreadyAnsweredError   somebody answered this question first
+│       ├── QuestionExpiredError   the time of the question is over
 │       ├── StaleAnswerError       the answer belongs to a question that is no longer asked
 │       └── RedefinedGraphError    the thread needs nodes or fields the graph does not have
 │                                  (also a StateStoreError)
@@ -62,8 +64,10 @@ __all__ = [
     "ModelProviderError",
     "ModelTimeoutError",
     "NbgraphError",
+    "NoAnswerError",
     "NodeFailedError",
     "NodeTimeoutError",
+    "QuestionExpiredError",
     "RedefinedGraphError",
     "ResumeError",
     "RunInterruptedError",
@@ -105,12 +109,15 @@ class GraphExecutionError(NbgraphError):
 
 
 class NodeTimeoutError(GraphExecutionError):
-    """A node took longer than its timeout, in seconds."""
+    """A node took longer than its timeout, in seconds, or said nothing for that long (`idle`)."""
 
-    def __init__(self, node_name: str, timeout: float) -> None:
+    def __init__(self, node_name: str, timeout: float, *, idle: bool = False) -> None:
         self.node_name = node_name
         self.timeout = timeout
-        super().__init__(f"Node {node_name!r} took longer than its timeout of {timeout:g} s")
+        self.idle = idle
+        took = "said nothing for longer than" if idle else "took longer than"
+        which = "its idle timeout" if idle else "its timeout"
+        super().__init__(f"Node {node_name!r} {took} {which} of {timeout:g} s")
 
 
 class GraphTimeoutError(GraphExecutionError):
@@ -130,6 +137,21 @@ class NodeFailedError(GraphExecutionError):
         self.error_type = error_type
         self.message = message
         super().__init__(f"Node {node_name!r} failed with {error_type}: {message}")
+
+
+class NoAnswerError(GraphExecutionError):
+    """Raised where a node asked: its question was dismissed or expired, and has no default.
+
+    The node may catch it. Where it does not, its task fails, and asks again when it is continued.
+    """
+
+    def __init__(self, key: str, how: str) -> None:
+        self.key = key
+        self.how = how
+        super().__init__(
+            f"Question {key!r} ends without an answer ({how}); catch NoAnswerError in the node, or "
+            "give interrupt() a default="
+        )
 
 
 class WorkerLostError(GraphExecutionError):
@@ -175,6 +197,18 @@ class AlreadyAnsweredError(ResumeError):
         super().__init__(f"{who} {key!r} first; this answer was not recorded")
 
 
+class QuestionExpiredError(ResumeError):
+    """The time of a question is over; its default counts, if it has one."""
+
+    def __init__(self, key: str, at: float) -> None:
+        self.key = key
+        self.at = at
+        super().__init__(
+            f"The time for {key!r} is over, so this answer comes too late; continue the thread "
+            "without one"
+        )
+
+
 class StaleAnswerError(ResumeError):
     """The answer belongs to an asking that is over."""
 
@@ -195,8 +229,9 @@ class RunLimitExceededError(NbgraphError):
     def __init__(self, limit_name: str, limit_value: int) -> None:
         self.limit_name = limit_name
         self.limit_value = limit_value
+        instead = "start another" if limit_name == "max_thread_steps" else "continue the"
         super().__init__(
-            f"The run reached {limit_name}={limit_value}; raise the limit, or continue the thread"
+            f"The run reached {limit_name}={limit_value}; raise the limit, or {instead} thread"
         )
 
 

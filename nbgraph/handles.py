@@ -8,7 +8,7 @@ from concurrent.futures import Future
 from typing import Any
 
 from nbgraph.core.events import Interrupt
-from nbgraph.core.graph import GraphResult
+from nbgraph.core.result import GraphResult
 from nbgraph.errors import ResumeError
 
 __all__ = ["Run", "Script"]

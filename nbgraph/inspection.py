@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
-from nbgraph.core.driver import HasSource
-from nbgraph.core.events import Event, TaskFailed, TaskFinished, TaskSpec
+from nbgraph.core.driver import HasSource, InnerLog, TellsInside
+from nbgraph.core.events import RunStarted, SuperstepFinished, TaskFailed, TaskFinished, TaskSpec
+from nbgraph.core.loop import run_sync
 from nbgraph.core.position import fold
 from nbgraph.session import Session
 from nbgraph.snapshot import LogLine, Report, Snapshot, Superstep
@@ -15,7 +17,7 @@ from nbgraph.snapshot import LogLine, Report, Snapshot, Superstep
 __all__ = ["Look", "inspect_node"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Look:
     """A node as it stands in a session.
 
@@ -26,27 +28,25 @@ class Look:
     report : Report or None
         How its newest task ended.
     superstep : Superstep or None
-        The newest one with a task of it.
+        The newest one with a task of it, or of the sub-graph it stands in.
+    inner_of : str
+        The path of the sub-graph that it stands in; empty if it stands in none.
     """
 
     path: str
     report: Report | None
     superstep: Superstep | None
-    session: Session
-    snapshot: Snapshot
-
-    @property
-    def is_inner(self) -> bool:
-        """Whether the node stands in a sub-graph, whose state is kept in a thread of its own."""
-        return "/" in self.path
+    session: Session = field(repr=False)
+    snapshot: Snapshot = field(repr=False)
+    inner_of: str = ""
 
     def input(self) -> Mapping[str, Any] | None:
         """Return the state that the newest task was given, as JSON; None if there is none."""
-        if self.superstep is None:
+        if self._log is None or self._planned is None:
             return None
-        events = [event for event in self.session.history() if event.sequence <= self._planned]
-        state = self._state(events)
-        return {**state, **(self._payload(events) or {})}
+        sequence, tasks = self._planned
+        state = self._state(self._log, sequence)
+        return {**state, **(self._newest(tasks).payload or {})}
 
     @property
     def update(self) -> Mapping[str, Any] | None:
@@ -55,18 +55,15 @@ class Look:
 
     def output(self) -> Mapping[str, Any] | None:
         """Return the state after the newest task's superstep; None if that has not finished."""
-        if self.superstep is None or not isinstance(self.report, TaskFinished):
+        if self._log is None or self._planned is None or not isinstance(self.report, TaskFinished):
             return None
-        events = self.session.history()
         ends = (
             event.sequence
-            for event in events
-            if event.type == "superstep_finished" and event.sequence > self._planned
+            for event in self._log.events
+            if isinstance(event, SuperstepFinished) and event.sequence > self._planned[0]
         )
         end = next(ends, None)
-        if end is None:
-            return None
-        return self._state([event for event in events if event.sequence <= end])
+        return None if end is None else self._state(self._log, end)
 
     @property
     def said(self) -> Sequence[LogLine]:
@@ -86,24 +83,44 @@ class Look:
         driver = self.session.driver
         return driver.source(self.path) if isinstance(driver, HasSource) else None
 
-    @property
-    def _planned(self) -> int:
-        return 0 if self.superstep is None else self.superstep.planned
+    @cached_property
+    def _log(self) -> InnerLog | None:
+        """The events of the thread that the node runs in: the session's, or a sub-graph's."""
+        driver = self.session.driver
+        if not self.inner_of:
+            return InnerLog(self.session.history(), driver.folding)
+        return (
+            run_sync(driver.inner_log(self.inner_of)) if isinstance(driver, TellsInside) else None
+        )
 
-    def _state(self, events: Sequence[Event]) -> dict[str, Any]:
-        folding = self.session.driver.folding
-        return folding.to_json(fold(events, folding).state)
+    @cached_property
+    def _planned(self) -> tuple[int, Sequence[TaskSpec]] | None:
+        """The event that planned the node's newest tasks, and those tasks."""
+        name = self.path.removeprefix(f"{self.inner_of}/") if self.inner_of else self.path
+        for event in reversed(() if self._log is None else self._log.events):
+            match event:
+                case RunStarted(tasks=tasks) | SuperstepFinished(next=tasks):
+                    mine = [task for task in tasks or () if task.node == name]
+                    if mine:
+                        return event.sequence, mine
+                case _:
+                    pass
+        return None
 
-    def _payload(self, events: Sequence[Event]) -> Mapping[str, Any] | None:
-        tasks: Sequence[TaskSpec] = fold(events, self.session.driver.folding).tasks
-        mine = [task for task in tasks if task.node == self.path]
+    def _newest(self, tasks: Sequence[TaskSpec]) -> TaskSpec:
+        """Return the task that reported last, else the first one."""
         newest = self.report.task_id if self.report else ""
-        chosen = next((task for task in mine if task.task_id == newest), mine[0] if mine else None)
-        return None if chosen is None else chosen.payload
+        return next((task for task in tasks if task.task_id == newest), tasks[0])
+
+    def _state(self, log: InnerLog, upto: int) -> dict[str, Any]:
+        events = [event for event in log.events if event.sequence <= upto]
+        return log.folding.to_json(fold(events, log.folding).state)
 
 
 def inspect_node(session: Session, path: str) -> Look:
     """Return what there is to know of a node, `"pay"`, or `"refund/pay"` in a sub-graph."""
     snapshot = session.snapshot
-    steps = (step for step in reversed(snapshot.supersteps) if step.count(path))
-    return Look(path, snapshot.reports.get(path), next(steps, None), session, snapshot)
+    way = session.driver.shape.ways().get(path, ())
+    steps = (step for step in reversed(snapshot.supersteps) if step.count((*way, path)[0]))
+    report = snapshot.reports.get(path)
+    return Look(path, report, next(steps, None), session, snapshot, (way or ("",))[-1])

@@ -130,9 +130,10 @@ def _written(event: Event, waiting: dict[str, TaskFinished | None]) -> Iterator[
     match event:
         case RunStarted(input=given, replaced=replaced, tasks=tasks):
             yield "the input", _Wrote(given, replaced)
-        case StateEdited(update=update, replaced=replaced, by=by):
+        case StateEdited(update=update, replaced=replaced, by=by, tasks=tasks):
             yield f"{by or 'somebody'}, who edited", _Wrote(update, replaced)
-            return
+            if tasks is None:
+                return
         case SuperstepFinished(next=tasks):
             for task in filter(None, waiting.values()):
                 yield task.node, _Wrote(task.update, task.replaced)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nbgraph.core.driver import Driver, Shape, TellsInside
-from nbgraph.core.events import ChildEvent, Event, RunStarted, SuperstepFinished
+from nbgraph.core.events import ChildEvent, Event, RunStarted, StateEdited, SuperstepFinished
 from nbgraph.core.inside import telling
 from nbgraph.errors import StateUpdateError
 from nbgraph.snapshot import Snapshot, shown
@@ -30,7 +30,7 @@ async def with_inside(
     told = {id(event) for event in telling(events)}
     found: list[Event | ChildEvent] = []
     for event in events:
-        is_plan = isinstance(event, RunStarted | SuperstepFinished)
+        is_plan = isinstance(event, RunStarted | SuperstepFinished | StateEdited)
         asked = id(event) in told and (plans or not is_plan)
         inner = await driver.inside(event) if asked else ()
         found += (event, *inner) if is_plan else (*inner, event)

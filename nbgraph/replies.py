@@ -7,6 +7,7 @@ stands with its answer recorded, until somebody who has the graph runs it.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from concurrent.futures import Future, wait
 from contextlib import aclosing
@@ -27,6 +28,7 @@ from nbgraph.errors import (
     GraphConfigError,
     NbgraphError,
     NodeFailedError,
+    QuestionExpiredError,
     ResumeError,
     StaleAnswerError,
 )
@@ -137,7 +139,12 @@ class Replies:
             given = {key: answers[question] for key, question in left.items()}
             try:
                 position = await self._recorded(branch, left, given)
-            except (AnswerError, AlreadyAnsweredError, StaleAnswerError) as error:
+            except (
+                AnswerError,
+                AlreadyAnsweredError,
+                QuestionExpiredError,
+                StaleAnswerError,
+            ) as error:
                 refused = left.pop(error.key)
                 problems[refused.address] = error
                 continue
@@ -163,6 +170,7 @@ class Replies:
             *branch,
             Resume(answers=given, partial=True, asked=asked),
             graph=next(iter(questions.values())).record.graph,
+            now=time.time(),
             take_over=all(each.address in self._warned for each in questions.values()),
         )
 

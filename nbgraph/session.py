@@ -6,55 +6,38 @@ called from any thread but the loop's, and return at once.
 
 from __future__ import annotations
 
-import logging
-import threading
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from pydantic import BaseModel
 
 from nbgraph.agents.records import Decisions, decisions_of
-from nbgraph.core.driver import BreaksWhen, Capability, Driver
-from nbgraph.core.events import (
-    Event,
-    Forked,
-    Interrupt,
-    LiveEvent,
-    RunFailed,
-)
+from nbgraph.carrying import RUNNING, Carrier, Predicate
+from nbgraph.core.driver import Capability, Driver
+from nbgraph.core.events import Event, Forked, Interrupt
 from nbgraph.core.exports import written
-from nbgraph.core.graph import GraphResult, result_of
 from nbgraph.core.loop import on_loop_thread, run_sync, submit
 from nbgraph.core.requests import (
     Continue,
     Edit,
     Fork,
-    Request,
     Resume,
     SetBreakpoints,
     Skip,
     Start,
     Stop,
 )
-from nbgraph.core.store import StateStore, Status
-from nbgraph.drivers import driver_for
-from nbgraph.errors import (
-    NbgraphError,
-    NodeFailedError,
-    ResumeError,
-    UnsupportedByEngineError,
-)
+from nbgraph.core.result import GraphResult
+from nbgraph.core.store import Status
+from nbgraph.errors import ResumeError, UnsupportedByEngineError
 from nbgraph.handles import Run, Script
-from nbgraph.listening import Held, heard
-from nbgraph.prefix import blank, seen, with_inside
-from nbgraph.snapshot import Mark, Snapshot, shown
+from nbgraph.listening import Held
+from nbgraph.prefix import seen
+from nbgraph.snapshot import Mark, Snapshot
 
-__all__ = ["Run", "Session", "begin", "open_session"]
-
-Predicate = Callable[[Any], bool]
-_LOGGER = logging.getLogger("nbgraph")
+__all__ = ["Run", "Session"]
 
 
 class Session:
@@ -71,18 +54,13 @@ class Session:
     def __init__(self, driver: Driver, *, notice: str | None = None) -> None:
         self.driver = driver
         self.notice = notice
-        self._snapshot = blank(driver.shape)
-        self._watchers: list[Callable[[Snapshot], None]] = []
-        self._run: Run | None = None
-        self._held: Held | None = None
-        self._first_step = 0
-        self._lock = threading.RLock()  # a watcher may begin the next run
-        run_sync(self._follow())
+        self._carrier = Carrier(driver)
+        run_sync(self._carrier.follow())
 
     @property
     def snapshot(self) -> Snapshot:
         """What there is to see, as of the last event."""
-        return self._snapshot
+        return self._carrier.snapshot
 
     @property
     def thread_id(self) -> str:
@@ -97,32 +75,32 @@ class Session:
     @property
     def status(self) -> Status:
         """Where the thread stands: new, running, interrupted, completed, failed or stopped."""
-        return self._snapshot.status
+        return self.snapshot.status
 
     @property
     def state(self) -> dict[str, Any]:
         """The state, as JSON."""
-        return self.driver.folding.to_json(self._snapshot.position.state)
+        return self.driver.folding.to_json(self.snapshot.position.state)
 
     @property
     def next(self) -> tuple[str, ...]:
         """The nodes that run next."""
-        return self._snapshot.next
+        return self.snapshot.next
 
     @property
     def pending(self) -> Mapping[str, Interrupt]:
         """The questions that wait, by key."""
-        return self._snapshot.pending
+        return self.snapshot.pending
 
     @property
     def marks(self) -> Mapping[str, Mark]:
         """One word for every node."""
-        return self._snapshot.marks
+        return self.snapshot.marks
 
     @property
     def error(self) -> str | None:
         """What the last run ended with; None while nothing failed."""
-        return self._snapshot.error
+        return self.snapshot.error
 
     def start(
         self,
@@ -175,10 +153,16 @@ class Session:
         """
         return self._continue(Continue(), break_when)
 
-    def step(self) -> Run:
-        """Run one superstep."""
+    def step(self, task: str | None = None) -> Run:
+        """Run one superstep, or one task of it: the others wait for the next request.
+
+        Raises
+        ------
+        ResumeError
+            If there is no such task to run, or as `proceed` says.
+        """
         self._need("step")
-        return self._continue(Continue(steps=1))
+        return self._continue(Continue(steps=1, tasks=() if task is None else (task,)))
 
     def step_into(self) -> Run:
         """Run one superstep; a sub-graph in it pauses before its first one, or runs one of its."""
@@ -200,8 +184,9 @@ class Session:
         return self._continue(Continue(until=node))
 
     def _continue(self, request: Continue, break_when: Predicate | None = None) -> Run:
-        position = self._snapshot.position
-        if position.pending and not position.runnable:
+        position = self.snapshot.position
+        may_be_over = any(item.expires_at is not None for item in position.pending.values())
+        if position.pending and not (position.runnable or may_be_over):
             raise ResumeError(f"The thread waits for {', '.join(map(repr, position.pending))}")
         if not position.tasks:
             raise ResumeError("There is nothing to continue; start the thread with an input")
@@ -210,25 +195,25 @@ class Session:
     def pause(self) -> None:
         """Let the run end when its superstep is finished."""
         self._need("pause")
-        submit(self._tell(Stop(gently=True)))
+        submit(self._carrier.tell(Stop(gently=True)))
 
     def stop(self) -> None:
         """End the run now; its unfinished tasks can be continued."""
         self._need("stop")
-        submit(self._tell(Stop()))
+        submit(self._carrier.tell(Stop()))
 
-    def edit(self, update: Mapping[str, Any]) -> None:
-        """Change the state through its reducers.
+    def edit(self, update: Mapping[str, Any], *, goto: Any = None) -> None:
+        """Change the state through its reducers; `goto` says which node runs next, or which ones.
 
         Raises
         ------
         StateUpdateError
             If a value does not fit; the thread is unchanged.
         ResumeError
-            While the thread is running.
+            While the thread is running, or if there is no such node to go to.
         """
         self._need("edit")
-        self._now(Edit(update))
+        self._now(Edit(update, goto=goto))
 
     def skip(self, task_id: str, value: Mapping[str, Any] | None = None) -> None:
         """Count an unfinished task as finished, with `value` as its update."""
@@ -244,7 +229,7 @@ class Session:
         """
         self._need("breakpoints")
         lists = [None if names is None else tuple(names) for names in (before, after)]
-        run_sync(self._tell(SetBreakpoints(*lists)))
+        run_sync(self._carrier.tell(SetBreakpoints(*lists)))
 
     def fork(
         self,
@@ -280,7 +265,7 @@ class Session:
         `held` is called, from another thread, with the async node that holds the loop for half a
         second, so that nothing else runs, and with None when it has let go.
         """
-        self._held = held
+        self._carrier.held = held
 
     def at(self, sequence: int) -> Snapshot:
         """Return what there was to see after event `sequence`, `0` before the first: a fold.
@@ -320,30 +305,22 @@ class Session:
         Later calls come on the loop thread, before the run's `result()` returns: a callback must
         return at once. What it raises is logged.
         """
-        self._watchers.append(callback)
-        callback(self._snapshot)
-        return lambda: self._watchers.remove(callback) if callback in self._watchers else None
+        return self._carrier.watch(callback)
 
     def reload(self) -> None:
         """Take up what others recorded since the last event."""
-        run_sync(self._follow())
+        run_sync(self._carrier.follow())
 
     def close(self) -> None:
         """Stop what runs, stop telling watchers, and wait until both are done."""
-        self._watchers.clear()
         if on_loop_thread():
-            submit(self._closed())
+            submit(self._carrier.close())
         else:
-            run_sync(self._closed())
-
-    async def _closed(self) -> None:
-        await self.driver.close()
-        if self._run is not None:
-            await self._run.ended()
+            run_sync(self._carrier.close())
 
     def settle(self) -> GraphResult:
         """Wait for the end of the run that goes on, if one does, and return where that left it."""
-        return self._result() if self._run is None else self._run.result()
+        return self._carrier.settle()
 
     def finish(self, answers: Mapping[str, Any] | None = None) -> GraphResult:
         """Go on to the end without a person, answering from `answers` by key.
@@ -364,84 +341,17 @@ class Session:
             result = run.result()
         return result
 
-    # --- on the loop thread ----------------------------------------------------------------
-
     def _begin(
         self, request: Start | Resume | Continue, break_when: Predicate | None = None
     ) -> Run:
         if break_when is not None:
             self._need("break_when")
-        with self._lock:
-            if self._run is not None and not self._run.done:
-                raise ResumeError("The thread is running; stop it, or wait for its end")
-            self._first_step = self._snapshot.step
-            self._show(running=True)
-            self._run = Run(submit(self._carried(request, break_when)), self.stop)
-            return self._run
-
-    async def _carried(self, request: Request, break_when: Predicate | None) -> GraphResult:
-        with heard(self._show, self._held):
-            return await self._followed(request, break_when)
-
-    async def _followed(self, request: Request, break_when: Predicate | None) -> GraphResult:
-        last: Event | LiveEvent | None = None
-        try:
-            async with aclosing(self._sent(request, break_when)) as happening:
-                async for event in happening:
-                    last = event
-                    self._show(event, running=True)
-        except NbgraphError:
-            await self._follow()
-            raise
-        finally:
-            self._show(running=False)
-        if isinstance(last, RunFailed):
-            error = last.error
-            raise last.exception or NodeFailedError(self.thread_id, error.type, error.message)
-        return self._result()
-
-    def _sent(
-        self, request: Request, break_when: Predicate | None
-    ) -> AsyncGenerator[Event | LiveEvent, None]:
-        if break_when is None:
-            return self.driver.send(request)
-        return cast("BreaksWhen", self.driver).send(request, break_when=break_when)
-
-    def _result(self) -> GraphResult:
-        position = self._snapshot.position
-        return result_of(position, self.driver, position.step - self._first_step)
+        return self._carrier.begin(request, break_when, self.stop)
 
     def _now(self, request: Edit | Skip) -> None:
-        if self._snapshot.running:
-            raise ResumeError("The thread is running; stop it, or wait for its end")
-        run_sync(self._tell(request))
-
-    async def _tell(self, request: Request) -> None:
-        async for event in self.driver.send(request):
-            self._show(event)
-
-    async def _follow(self) -> None:
-        events = await self.driver.events(after=self._snapshot.position.sequence)
-        for event in await with_inside(self.driver, events):
-            self._fold(event)
-        self._notify()
-
-    def _fold(self, event: Event | LiveEvent) -> None:
-        self._snapshot = shown(self._snapshot, event, self.driver.shape, self.driver.folding)
-
-    def _show(self, event: Event | LiveEvent | None = None, *, running: bool | None = None) -> None:
-        if event is not None:
-            self._fold(event)
-        if running is not None and running != self._snapshot.running:
-            self._snapshot = self._snapshot.moved(running=running)
-        self._notify()
-
-    def _notify(self) -> None:
-        for watcher in tuple(self._watchers):
-            try:
-                watcher(self._snapshot)
-            except Exception:
-                _LOGGER.exception("A watcher of thread %r failed", self.thread_id)
+        if self.snapshot.running:
+            raise ResumeError(RUNNING)
+        run_sync(self._carrier.tell(request))
 
     def _need(self, capability: Capability) -> None:
         reason = self.driver.capabilities.get(capability, "")
@@ -450,52 +360,3 @@ class Session:
 
     def __repr__(self) -> str:
         return f"<Session of thread {self.thread_id!r}, branch {self.branch_id!r}: {self.status}>"
-
-
-def open_session(
-    app: Any,
-    thread_id: str | None = None,
-    branch_id: str = "main",
-    store: StateStore | None = None,
-    context: Any = None,
-) -> Session:
-    """Open a thread of a graph for a person.
-
-    Parameters
-    ----------
-    app : Graph, Session, or a compiled graph of LangGraph or AgentFlow
-        What runs; a session is returned as it is.
-    thread_id : str, optional
-        Which thread; a new one without it.
-    branch_id : str
-        Which branch of it.
-    store : StateStore, optional
-        Where a `Graph` keeps it; by default its own, else memory, as the session's `notice` says.
-        Other engines keep threads themselves, and take none.
-    context : object, optional
-        What nodes find as `ctx.context`.
-
-    Returns
-    -------
-    Session
-
-    Raises
-    ------
-    GraphConfigError
-        If `app` is nothing that can be driven.
-    UnknownThreadError
-        If the branch does not exist.
-    """
-    if isinstance(app, Session):
-        return app
-    driver, notice = driver_for(app, thread_id, branch_id, store, context)
-    return Session(driver, notice=notice)
-
-
-def begin(session: Session, input: Mapping[str, Any] | BaseModel | None) -> None:
-    """Start a turn with an input, or go on with a thread that has not finished."""
-    position = session.snapshot.position
-    if position.runnable and not session.snapshot.running:
-        session.proceed()
-    elif not position.pending:
-        session.start(input)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from nbgraph.activity import Activity, LogLine, Mark, Usage, active, line, used
+from nbgraph.activity import Activity, LogLine, Mark, Usage, active, brief, line, used
 from nbgraph.core.driver import Folding, Shape
 from nbgraph.core.events import (
     AnswerRefused,
@@ -32,22 +32,14 @@ from nbgraph.core.events import (
 )
 from nbgraph.core.position import Answered, Position, advance
 from nbgraph.core.store import Status
-from nbgraph.supersteps import Progress, Superstep, TaskBar
+from nbgraph.log_words import PAUSES, how_answered, how_edited
+from nbgraph.supersteps import Progress, Report, Superstep, TaskBar, mark_of
+from nbgraph.ways_taken import Edges, Within, led, passed, to_the_end, within
 
 __all__ = ["LogLine", "Mark", "Progress", "Report", "Snapshot", "Superstep", "TaskBar", "shown"]
 
-Report = TaskFinished | TaskFailed | TaskInterrupted
-"""How a task of a node ended."""
-_PAUSES: Mapping[str, str] = {
-    "interrupt": "waits for an answer",
-    "before": "paused at a breakpoint, before",
-    "after": "paused at a breakpoint, after",
-    "step": "paused after a step",
-    "until": "paused where it was to run to",
-    "pause": "paused",
-}
 _LOG_LIMIT = 200
-_START, _END = "__start__", "__end__"
+_START = "__start__"
 
 
 @dataclass(frozen=True)
@@ -72,6 +64,8 @@ class Snapshot:
         Answers given so far in this turn.
     log : tuple of LogLine
         The newest lines.
+    inner : mapping of task id to Within
+        Where the sub-graphs of this turn stand.
     doing : mapping of task id to Activity
         What running tasks have shown of their progress.
     reports : mapping of path to Report
@@ -90,6 +84,7 @@ class Snapshot:
     supersteps: tuple[Superstep, ...] = ()
     records: tuple[Answered, ...] = ()
     log: tuple[LogLine, ...] = ()
+    inner: Mapping[str, Within] = field(default_factory=dict[str, Within])
     doing: Mapping[str, Activity] = field(default_factory=dict[str, Activity])
     reports: Mapping[str, Report] = field(default_factory=dict[str, Report])
     usage: Usage = field(default_factory=Usage)
@@ -150,7 +145,7 @@ def shown(snapshot: Snapshot, event: Event | LiveEvent, shape: Shape, folding: F
         case TaskEmitted(node=node):
             return _emitted(snapshot, event.task_id, node, event)
         case ChildEvent():
-            return _inside(snapshot, event)
+            return _inside(_led_inside(snapshot, event, shape), event)
         case _:
             after = advance(snapshot.position, event, folding)
             moved = snapshot.moved(position=after, ended=event.created_at)
@@ -170,9 +165,6 @@ def _inside(snapshot: Snapshot, event: ChildEvent) -> Snapshot:
     """Return the snapshot after something happened in a sub-graph: the last word marks a node."""
     path = event.path
     match event.event:
-        case RunStarted():
-            inner = [each for each in snapshot.marks if each.startswith(f"{path}/")]
-            return snapshot.moved(marks={**snapshot.marks, **dict.fromkeys(inner, "idle")})
         case TaskStarted(node=node, at=at):
             inner = f"{path}/{node}"
             began = _counted(snapshot, inner, tries=1, since=_since(snapshot, inner, at))
@@ -180,21 +172,29 @@ def _inside(snapshot: Snapshot, event: ChildEvent) -> Snapshot:
         case TaskFinished() | TaskInterrupted() | TaskFailed() as report:
             inner = f"{path}/{report.node}"
             kept = _kept(snapshot, inner, f"{event.task_id}/{report.task_id}", report)
-            return _marked(_visited(kept, inner, report), inner, _mark_of(report))
+            return _marked(_visited(kept, inner, report), inner, mark_of(report))
         case TaskEmitted(task_id=task_id, node=node) as said:
             return _emitted(snapshot, f"{event.task_id}/{task_id}", f"{path}/{node}", said)
         case _:
             return snapshot
 
 
-def _mark_of(report: Report) -> Mark:
-    match report:
-        case TaskFinished(attempts=attempts):
-            return "done" if attempts else "skipped"
-        case TaskInterrupted(interrupts=asked):
-            return "waiting" if asked else "idle"
-        case TaskFailed():
-            return "failed"
+def _led_inside(snapshot: Snapshot, child: ChildEvent, shape: Shape) -> Snapshot:
+    """Return the snapshot with the edges that were taken inside a sub-graph."""
+    event, path = child.event, child.path
+    if isinstance(event, RunStarted):
+        snapshot = _cleared(snapshot, f"{path}/")
+    found = within(shape, path, snapshot.inner.get(child.task_id), event, snapshot.marks)
+    if found is None:
+        return snapshot
+    now, taken, left = found
+    return _took(snapshot.moved(inner={**snapshot.inner, child.task_id: now}), taken, left)
+
+
+def _cleared(snapshot: Snapshot, prefix: str) -> Snapshot:
+    taken = frozenset(edge for edge in snapshot.taken if not edge[1].startswith(prefix))
+    idle = {each: "idle" for each in snapshot.marks if each.startswith(prefix)}
+    return snapshot.moved(taken=taken, marks={**snapshot.marks, **idle})
 
 
 def _kept(snapshot: Snapshot, path: str, task_id: str, report: Report) -> Snapshot:
@@ -216,6 +216,7 @@ def _recorded(snapshot: Snapshot, before: Position, event: Event, shape: Shape) 
             cleared = snapshot.moved(
                 marks={node.path: "idle" for node in shape.nodes},
                 taken=taken,
+                inner={},
                 records=(),
                 usage=Usage(),
                 began=event.created_at,
@@ -238,6 +239,8 @@ def _recorded(snapshot: Snapshot, before: Position, event: Event, shape: Shape) 
             return _said(refused.moved(records=records), event, text, "failed")
         case RunFinished():
             return _said(_ended(snapshot, before, shape), event, "finished", "done")
+        case StateEdited(tasks=tasks) if tasks is not None:
+            return _planned(_noted(_started_anew(snapshot), event), tasks)
         case _:
             return _noted(snapshot, event)
 
@@ -250,13 +253,13 @@ def _noted(snapshot: Snapshot, event: Event) -> Snapshot:
                 return halted
             return _said(halted, event, f"{error.type}: {error.message}", "failed")
         case RunPaused(reason=reason):
-            return _said(_halted(snapshot), event, _PAUSES[reason], "idle")
+            return _said(_halted(snapshot), event, PAUSES[reason], "idle")
         case RunStopped():
             return _said(_halted(snapshot), event, "stopped", "idle")
         case StateEdited(update=update, replaced=replaced, by=None) if {*update} == {*replaced}:
             return snapshot  # the whole values of an engine that merges by itself
-        case StateEdited(update=update, by=by):
-            return _said(snapshot, event, f"{by or 'somebody'} edited {', '.join(update)}", "idle")
+        case StateEdited():
+            return _said(snapshot, event, how_edited(event), "idle")
         case _:
             return snapshot
 
@@ -282,35 +285,26 @@ def _routed(
     snapshot: Snapshot, before: Position, tasks: Iterable[TaskSpec], shape: Shape
 ) -> Snapshot:
     """Add the edges that were taken, and mark what a branch did not choose."""
-    sources = {task.node for task in before.tasks}
-    passed = before.joins.keys() - snapshot.position.joins.keys()
-    sources |= {source for join in passed for source in before.joins[join]}
+    sources = passed(before.tasks, before.joins, snapshot.position.joins)
     targets = {task.node for task in tasks}
-    marks = dict(snapshot.marks)
-    taken = set(snapshot.taken)
-    for edge in shape.edges:
-        if edge.source in sources and edge.target in targets:
-            taken.add((edge.source, edge.target))
-        elif edge.source in sources and edge.kind == "branch" and marks.get(edge.target) == "idle":
-            marks[edge.target] = "skipped"
-    return snapshot.moved(taken=frozenset(taken), marks=marks)
+    return _took(snapshot, *led(shape, sources, targets, snapshot.marks))
+
+
+def _took(snapshot: Snapshot, taken: Edges, left: Iterable[str]) -> Snapshot:
+    marks = {**snapshot.marks, **dict.fromkeys(left, "skipped")}
+    return snapshot.moved(taken=snapshot.taken | taken, marks=marks)
 
 
 def _ended(snapshot: Snapshot, before: Position, shape: Shape) -> Snapshot:
-    last = snapshot.supersteps[-1].tasks if snapshot.supersteps else ()
-    ends = {
-        (edge.source, _END)
-        for edge in shape.edges
-        if edge.target == _END and edge.source in {bar.node for bar in last}
-    }
-    return snapshot.moved(taken=snapshot.taken | ends) if not before.tasks else snapshot
+    last = snapshot.supersteps[-1].tasks if snapshot.supersteps and not before.tasks else ()
+    return snapshot.moved(taken=snapshot.taken | to_the_end(shape, {bar.node for bar in last}))
 
 
 def _reported(snapshot: Snapshot, event: TaskFinished | TaskFailed | TaskInterrupted) -> Snapshot:
     match event:
         case TaskFinished(task_id=task_id, node=node, duration=seconds):
             times = {"started": event.started or None, "seconds": seconds}
-            barred = _barred(snapshot, task_id, mark=_mark_of(event), **times)
+            barred = _barred(snapshot, task_id, mark=mark_of(event), **times)
             usage = used(barred.usage, event.update)
             return _visited(barred, node, event).moved(usage=usage)
         case TaskFailed(task_id=task_id, node=node, error=error):
@@ -361,8 +355,7 @@ def _visited(snapshot: Snapshot, node: str, report: Report) -> Snapshot:
 def _answered(snapshot: Snapshot, event: AnswersGiven, before: Position) -> Snapshot:
     for key in event.answers:
         snapshot = _barred(snapshot, before.pending[key].task_id, mark="idle")
-    text = f"{event.by or 'somebody'} answered {', '.join(event.answers)}"
-    return _said(snapshot, event, text, "done")
+    return _said(snapshot, event, how_answered(event), "done")
 
 
 def _halted(snapshot: Snapshot) -> Snapshot:
@@ -393,7 +386,7 @@ def _barred(snapshot: Snapshot, task_id: str, **changes: Any) -> Snapshot:
 
 
 def _said(snapshot: Snapshot, event: Event, text: str, mark: Mark) -> Snapshot:
-    return _logged(snapshot, LogLine(event.created_at, event.node or "", text, mark))
+    return _logged(snapshot, LogLine(event.created_at, event.node or "", brief(text), mark))
 
 
 def _logged(snapshot: Snapshot, line: LogLine) -> Snapshot:

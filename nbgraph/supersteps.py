@@ -7,8 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from nbgraph.activity import Mark
+from nbgraph.core.events import TaskFailed, TaskFinished, TaskInterrupted
 
-__all__ = ["Progress", "Superstep", "TaskBar"]
+__all__ = ["Progress", "Report", "Superstep", "TaskBar", "mark_of"]
+
+Report = TaskFinished | TaskFailed | TaskInterrupted
+"""How a task of a node ended."""
 
 _SEVERITY: Mapping[Mark, int] = {
     "idle": 0,
@@ -94,3 +98,14 @@ class Superstep:
             if severity > _SEVERITY[worst] and self._marks.get((node, mark)):
                 worst = mark
         return worst
+
+
+def mark_of(report: Report) -> Mark:
+    """Return the word for a node by how its task ended."""
+    match report:
+        case TaskFinished(attempts=attempts):
+            return "done" if attempts else "skipped"
+        case TaskInterrupted(interrupts=asked):
+            return "waiting" if asked else "idle"
+        case TaskFailed():
+            return "failed"

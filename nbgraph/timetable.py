@@ -16,6 +16,7 @@ from nbgraph.core.events import (
     RunPaused,
     RunStarted,
     RunStopped,
+    StateEdited,
     SuperstepFinished,
     TaskFailed,
     TaskFinished,
@@ -154,7 +155,7 @@ class _Fold:
 
     def take(self, event: Event) -> None:
         match event:
-            case RunStarted(tasks=tasks):
+            case RunStarted(tasks=tasks) | StateEdited(tasks=tuple(tasks)):
                 if all(row.mark in ("done", "skipped") for row in self.now.values()):
                     self.done += self.now.values()
                 self._plan(tasks, event.created_at)
@@ -187,14 +188,16 @@ class _Fold:
             return
         row = _waited(row, event.created_at)
         match event:
-            case TaskFinished(started=started, duration=seconds, attempts=attempts):
+            case TaskFinished(started=started, duration=seconds, attempts=attempts, tries=tries):
                 begin = started or event.created_at
                 ran = (Span("work", begin, begin + seconds),) if attempts else ()
+                ran = (*_tried(tries[:-1]), Span("work", *tries[-1])) if tries else ran
                 mark: Mark = "done" if attempts else "skipped"
                 row = replace(row, mark=mark, spans=row.spans + ran, tries=max(attempts, 1))
-            case TaskFailed(attempts=attempts):
-                span = Span("fail", self._begin(row, event.created_at), event.created_at)
-                row = replace(row, mark="failed", spans=(*row.spans, span), tries=attempts)
+            case TaskFailed(attempts=attempts, tries=tries):
+                whole = (self._begin(row, event.created_at), event.created_at)
+                spans = (*row.spans, *_tried(tries or (whole,)))
+                row = replace(row, mark="failed", spans=spans, tries=attempts)
             case TaskInterrupted(interrupts=interrupts):
                 row = self._ask(row, interrupts, event.created_at)
         self.now[event.task_id] = row
@@ -243,6 +246,10 @@ class _Fold:
                 for row in rows
             ]
         return (*self.done, *rows)
+
+
+def _tried(times: Iterable[tuple[float, float]]) -> tuple[Span, ...]:
+    return tuple(Span("fail", begin, end) for begin, end in times)
 
 
 def _running(row: TaskRow, started: float | None, at: float) -> TaskRow:

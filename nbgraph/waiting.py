@@ -263,7 +263,7 @@ async def answer_to(store: StateStore, question: Question) -> Answered | None:
     for event in await store.events(thread_id, branch_id, after=asked):
         if isinstance(event, AnswersGiven) and event.asked.get(key) == asked:
             interrupt, answer = question.record.interrupt, event.answers[key]
-            return Answered(
-                interrupt, answer, event.by, event.created_at, event.sequence, 0, event.branch_id
-            )
+            place = event.sequence, 0, event.branch_id
+            lapsed = event.lapsed.get(key)
+            return Answered(interrupt, answer, event.by, event.created_at, *place, lapsed)
     return None

@@ -83,8 +83,6 @@ def held(
 def held_node(look: Look, name: Literal["until", "retry"]) -> str:
     """Return why a node's button cannot act now; empty if it can."""
     if name == "until":
-        if look.is_inner:
-            return "Run until stops at nodes of the graph itself; pause before this one instead"
         return held(look.snapshot, look.session.driver.capabilities).get("until", "")
     if look.superstep is None:
         return "Retry from here needs a node that has run"
@@ -200,20 +198,21 @@ def waiting_for(snapshot: Snapshot) -> str:
 
 
 def breakpoints(
-    snapshot: Snapshot, shape: Shape | None = None
+    snapshot: Snapshot, shape: Shape
 ) -> Mapping[str, Literal["before", "after", "before and after"]]:
-    """Return where the branch pauses, by node; `"*"` is every node.
+    """Return where the branch pauses, by node; `"*"` is every node, `"sub/*"` every one in `sub`.
 
     A branch that has set none pauses where its graph says.
     """
     own = snapshot.position
-    before = set((shape.before if shape else ()) if own.before is None else own.before)
-    after = set((shape.after if shape else ()) if own.after is None else own.after)
+    before = {*(shape.before if own.before is None else own.before)}
+    after = {*(shape.after if own.after is None else own.after)}
     found: dict[str, Literal["before", "after", "before and after"]] = {}
-    for path in snapshot.marks:
-        here = bool(before & {"*", path}), bool(after & {"*", path})
+    for node in shape.nodes if before or after else ():
+        every = "*" if node.parent is None else f"{node.parent}/*"
+        here = [not each.isdisjoint((every, node.path)) for each in (before, after)]
         if any(here):
-            found[path] = "before and after" if all(here) else "before" if here[0] else "after"
+            found[node.path] = "before and after" if all(here) else "before" if here[0] else "after"
     return found
 
 
@@ -254,7 +253,8 @@ def lines(snapshot: Snapshot, now: float | None = None) -> Mapping[str, str]:
     for path, mark in snapshot.marks.items():
         progress = snapshot.progress.get(path)
         if mark == "waiting" and now is not None and path in asked:
-            text = f"for {age(now - asked[path])}"
+            since = now - asked[path]
+            text = f"for {age(since)}" if since >= 60 else "just asked"
         elif mark == "done" and path in answered:
             text = "answered"
         else:
@@ -270,7 +270,12 @@ _OPEN = ("running", "waiting", "failed")
 def _fanned(step: Superstep, path: str, mark: Mark, text: str) -> str:
     """Return the line of a node with several tasks in a superstep: `×8, 3 done`."""
     many, done = step.count(path), step.count(path, "done", "skipped")
-    return f"×{many}, {done} done" if mark == "running" or done else f"×{many} · {text}"
+    if mark == "running" or done:
+        return f"×{many}, {done} done"
+    return f"×{many} · {_SHORTER.get(text, text.removeprefix('for '))}"
+
+
+_SHORTER = {"just asked": "asked", "waits for you": "waits"}
 
 
 def age(seconds: float) -> str:

@@ -208,10 +208,17 @@ def test_tries_and_failures_are_told():
     with pytest.raises(TimeoutError):
         session.start({}).result()
     (row,) = timetable(session.history()).rows
-    assert (row.mark, row.tries, [span.kind for span in row.spans]) == ("failed", 2, ["fail"])
+    assert (row.mark, row.tries, [span.kind for span in row.spans]) == (
+        "failed",
+        2,
+        ["fail", "fail"],
+    )
     session.proceed().result()
     (row,) = timetable(session.history()).rows
-    assert (row.mark, [span.kind for span in row.spans]) == ("done", ["fail", "work"])
+    kinds = [span.kind for span in row.spans]
+    assert (row.mark, row.tries, kinds) == ("done", 2, ["fail", "fail", "fail", "work"])
+    times = [at for span in row.spans for at in (span.begin, span.end)]
+    assert times == sorted(times)
 
 
 def test_the_timetable_is_a_data_frame():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nbgraph import words
+from nbgraph.core.driver import NodeShape, Shape
 from nbgraph.core.events import Interrupt, TaskSpec
 from nbgraph.core.position import Position
 from nbgraph.snapshot import Progress, Snapshot
@@ -87,11 +88,14 @@ def test_a_node_has_a_second_line(mark, progress, text):
 
 
 def test_breakpoints_are_told_by_node():
-    marks = {"a": "idle", "b": "idle", "c": "idle"}
+    nodes = (*(NodeShape(name, name) for name in "abc"), NodeShape("c/x", "x", parent="c"))
+    shape = Shape("g", nodes, (), {})
     position = Position(sequence=1, before=("a", "b"), after=("b",))
-    assert words.breakpoints(Snapshot(position, marks=marks)) == {
+    assert words.breakpoints(Snapshot(position), shape) == {
         "a": "before",
         "b": "before and after",
     }
     everywhere = Position(sequence=1, before=("*",))
-    assert set(words.breakpoints(Snapshot(everywhere, marks=marks))) == set(marks)
+    assert set(words.breakpoints(Snapshot(everywhere), shape)) == set("abc")
+    inside = Position(sequence=1, after=("c/*",))
+    assert words.breakpoints(Snapshot(inside), shape) == {"c/x": "after"}

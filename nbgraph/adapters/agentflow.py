@@ -29,7 +29,7 @@ from nbgraph.adapters.agentflow_state import (
     values_of,
 )
 from nbgraph.adapters.log import BranchLog, ThreadLog
-from nbgraph.adapters.requests import checked
+from nbgraph.adapters.requests import check_edit, checked
 from nbgraph.adapters.values import WholeValues, plain
 from nbgraph.core.driver import Capability, Shape
 from nbgraph.core.events import (
@@ -42,7 +42,7 @@ from nbgraph.core.events import (
     StateEdited,
     TaskFailed,
 )
-from nbgraph.core.opening import login_name
+from nbgraph.core.naming import login_name
 from nbgraph.core.requests import (
     Continue,
     Edit,
@@ -361,6 +361,7 @@ class AgentFlowDriver:
     # --- changes -------------------------------------------------------------------------------
 
     async def _edit(self, request: Edit) -> AsyncGenerator[_Happened, None]:
+        check_edit(request)
         state = await self._state()
         if state is None:
             raise StateUpdateError("The thread is new; start it with an input")

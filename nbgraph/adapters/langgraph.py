@@ -25,7 +25,7 @@ from nbgraph.adapters.langgraph_questions import resumption, tools_of
 from nbgraph.adapters.langgraph_run import ALL, EngineRun
 from nbgraph.adapters.langgraph_shape import field_types, given_to, shape_of
 from nbgraph.adapters.log import BranchLog, ThreadLog
-from nbgraph.adapters.requests import checked
+from nbgraph.adapters.requests import check_edit, checked
 from nbgraph.adapters.values import WholeValues, plain
 from nbgraph.core.driver import Capability, Shape
 from nbgraph.core.events import (
@@ -37,7 +37,7 @@ from nbgraph.core.events import (
     StateEdited,
     TaskFinished,
 )
-from nbgraph.core.opening import login_name
+from nbgraph.core.naming import login_name
 from nbgraph.core.requests import (
     Continue,
     Edit,
@@ -266,6 +266,7 @@ class LangGraphDriver:
     # --- changes -------------------------------------------------------------------------------
 
     async def _edit(self, request: Edit) -> AsyncGenerator[_Happened, None]:
+        check_edit(request)
         branch = self._branch
         place = await self._engine.edited(branch.place, request.update, self._last_node(branch))
         waited = bool(branch.position.pending)

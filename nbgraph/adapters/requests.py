@@ -5,16 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from nbgraph.adapters.log import BranchLog
+from nbgraph.core.answering import check_unanswered
 from nbgraph.core.driver import Shape
 from nbgraph.core.events import Event
 from nbgraph.core.flow import Structure
+from nbgraph.core.lapses import Lapse
 from nbgraph.core.node import Node, node
-from nbgraph.core.opening import check_unanswered, opening
-from nbgraph.core.requests import Continue, Resume, SetBreakpoints, Skip, Start
+from nbgraph.core.opening import opening
+from nbgraph.core.requests import Continue, Edit, Resume, SetBreakpoints, Skip, Start
 from nbgraph.core.schema import StateSchema
 from nbgraph.errors import ResumeError
 
-__all__ = ["checked"]
+__all__ = ["check_edit", "checked"]
 
 
 def checked(
@@ -34,6 +36,10 @@ def checked(
     """
     if isinstance(request, Start):
         return _start(branch)
+    if isinstance(request, Resume):
+        _check_answers(request)
+    if isinstance(request, Continue) and request.tasks:
+        raise ResumeError("This engine runs all tasks of a superstep; leave tasks= out")
     stand_ins = {each.path: _stand_in(each.path) for each in shape.nodes}
     try:
         return opening(
@@ -47,6 +53,25 @@ def checked(
         if isinstance(request, Resume):
             check_unanswered(branch.events, request.asked, request.asked)
         raise
+
+
+def check_edit(request: Edit) -> None:
+    """Refuse an edit that leads somewhere, which no other engine records.
+
+    Raises
+    ------
+    ResumeError
+        If it does.
+    """
+    if request.goto is not None:
+        raise ResumeError("This engine chooses by itself what runs next; leave goto= out")
+
+
+def _check_answers(request: Resume) -> None:
+    """Refuse what is no answer: another engine's node would read it as one."""
+    for given in (request.value, *(request.answers or {}).values()):
+        if isinstance(given, Lapse):
+            raise ResumeError(f"{given!r} stands for no answer, and this engine needs one")
 
 
 def _start(branch: BranchLog) -> list[Event]:

@@ -143,9 +143,10 @@ class _Fold:
             case TaskInterrupted(interrupts=questions):
                 for question in questions:
                     self._ask(question, event)
-            case AnswersGiven(answers=answers, by=by):
+            case AnswersGiven(answers=answers, by=by, lapsed=lapsed):
                 for key, answer in answers.items():
-                    self._decide(key, answer, by, event)
+                    if lapsed.get(key) != "again":
+                        self._decide(key, False if key in lapsed else answer, by, event)
             case AnswerRefused(key=key, problems=problems):
                 self._refuse(key, problems, event)
             case OnceRecorded(value=value):

@@ -20,7 +20,9 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from nbgraph.core.events import Interrupt
 from nbgraph.core.json_drafts import modern
+from nbgraph.core.json_fits import plainly_fits
 from nbgraph.core.json_values import Json, NotJsonError, is_array, is_object, pointer, to_json
+from nbgraph.core.lapses import Lapse
 from nbgraph.core.type_judges import NotValidError, adapter, validated
 from nbgraph.errors import AnswerError, GraphConfigError
 
@@ -271,6 +273,8 @@ def problems_of(response_schema: Any, answer: Json) -> dict[str, str]:
     if response_schema is None:
         return {}
     if is_object(response_schema):
+        if plainly_fits(response_schema, answer):
+            return {}
         from nbgraph.core.json_schemas import schema_problems  # for documents only
 
         return schema_problems(modern(response_schema), answer)
@@ -300,4 +304,7 @@ def typed(response_schema: Any, json_answer: Json, key: str) -> Any:
 def _plain(answer: Any) -> Json:
     if answer is UNSET:
         raise NotJsonError("the answer", {"": "It is not filled in"})
+    if isinstance(answer, Lapse):
+        problem = f"{answer!r} stands for no answer, which is not possible here"
+        raise NotJsonError("the answer", {"": problem})
     return to_json(answer, where="the answer")

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
+from operator import is_not
 from typing import Any, Literal, Protocol, cast
 from uuid import uuid4
 
@@ -183,6 +184,9 @@ def imported(package: str, module: str, extra: str) -> Any:
         raise IntegrationNotInstalledError(package, extra) from error
 
 
+_AS_IT_IS = frozenset((str, int, float, bool, type(None)))
+"""Types whose values are JSON as they stand, and may be shared."""
+
 _made_of: dict[int, Blob] = {}
 """What a value was read from, by its id, for values that only the runtime holds."""
 
@@ -252,16 +256,16 @@ def revived(value: Any) -> Any:
 
 def shown(value: Any) -> Any:
     """Return a copy of a value for people: JSON, with a summary of each blob."""
-    match value:
-        case dict():
-            items = cast("dict[Any, Any]", value).items()
-            return {key: shown(item) for key, item in items}
-        case list():
-            return [shown(item) for item in cast("list[Any]", value)]
-        case Blob():
-            return value.shown()
-        case _:
-            return _kept_one(value, "a value").shown() if _is_written(value) else value
+    kind = cast("type[Any]", type(value))
+    if kind is dict:
+        return {
+            key: item if type(item) in _AS_IT_IS else shown(item) for key, item in value.items()
+        }
+    if kind is list:
+        return [item if type(item) in _AS_IT_IS else shown(item) for item in value]
+    if kind is Blob:
+        return value.shown()
+    return _kept_one(value, "a value").shown() if _is_written(value) else value
 
 
 def _is_blob(value: Any) -> bool:
@@ -275,18 +279,16 @@ def _is_written(value: Any) -> bool:
 def _exchanged(value: Any, exchange: Callable[[Any], Any], fits: Callable[[Any], bool]) -> Any:
     """Return JSON with what `fits` exchanged, and all else shared with the given value."""
     kind = cast("type[Any]", type(value))
+    if kind in _AS_IT_IS:
+        return value
     if kind is list:
         items = [_exchanged(item, exchange, fits) for item in value]
-        return items if any(map(_is_other, items, value)) else value
+        return items if any(map(is_not, items, value)) else value
     if kind is dict:
         items = [_exchanged(item, exchange, fits) for item in value.values()]
-        changed = any(map(_is_other, items, value.values()))
+        changed = any(map(is_not, items, value.values()))
         return dict(zip(value, items, strict=True)) if changed else value
     return exchange(value) if fits(value) else value
-
-
-def _is_other(left: Any, right: Any) -> bool:
-    return left is not right
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import threading
 import time
 from collections.abc import Callable, Generator
@@ -17,6 +18,7 @@ _BETWEEN = 0.25
 _PREFIX = "nbgraph node "
 
 
+@functools.lru_cache(maxsize=1024)
 def named(node: str) -> str:
     """Return the name of the asyncio task that runs a node."""
     return _PREFIX + node

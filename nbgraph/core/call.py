@@ -50,7 +50,17 @@ class Call:
 
     @classmethod
     def of(cls, given: Any, store: StateStore | None, options: CallOptions) -> Call:
-        """Return the call of an input with options; `store` is the graph's own."""
+        """Return the call of an input with options; `store` is the graph's own.
+
+        Raises
+        ------
+        TypeError
+            If there is no such option.
+        """
+        unknown = [name for name in options if name not in CallOptions.__annotations__]
+        if unknown:
+            known = ", ".join(CallOptions.__annotations__)
+            raise TypeError(f"There is no option {unknown[0]!r}; options of a call are {known}")
         return cls(
             given,
             options.get("thread_id"),

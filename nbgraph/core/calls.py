@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from nbgraph.core.context import NodeContext, Port
+from nbgraph.core.eager import Starter
 from nbgraph.core.events import TaskSpec
 from nbgraph.core.interrupts import Frame
+from nbgraph.core.lapses import Lapse
 from nbgraph.core.log import Log
 from nbgraph.core.node_hooks import Asker, node_hooks
 from nbgraph.core.position import Answered
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from nbgraph.core.graph import Graph
 
 __all__ = ["RunInfo"]
+
+_NONE: Mapping[str, Answered] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,8 @@ class RunInfo:
     stream_modes: frozenset[str]
     asker: Asker | None = None
     """Answers questions in the name of the graph this one is a sub-graph of."""
+    starter: Starter = field(default_factory=Starter)
+    """Begins its tasks."""
 
     @property
     def names(self) -> dict[str, str]:
@@ -45,51 +51,59 @@ class RunInfo:
             "branch_id": self.log.branch_id,
         }
 
-    def calls(self, tasks: Iterable[TaskSpec], port: Port, step: int) -> Iterator[TaskCall]:
+    def remaining(self, step: int) -> int:
+        """Return how many supersteps may follow superstep `step` of this call."""
+        graph, left = self.graph, self.graph.max_steps - step
+        if graph.max_thread_steps is not None:
+            left = min(left, graph.max_thread_steps - self.log.position.step)
+        return left - 1
+
+    def calls(self, tasks: Iterable[TaskSpec], port: Port, step: int) -> list[TaskCall]:
         """Return a call for each task of superstep `step`, with the answers it was given."""
         answered: dict[str, dict[str, Answered]] = {}
         for key, item in self.log.position.answered.items():
             answered.setdefault(item.interrupt.task_id, {})[key] = item
+        graph, position = self.graph, self.log.position
+        nodes, schema, state = graph.structure.nodes, graph.schema, position.state
+        entered, hooked = position.entered, bool(graph.middleware or self.asker)
+        calls: list[TaskCall] = []
         for task in tasks:
-            yield self._call(task, answered.get(task.task_id, {}), port, step)
+            node, given = nodes[task.node], answered.get(task.task_id, _NONE)
+            if entered:
+                frame = self._frame(task, given)
+            else:  # nothing is recorded of it
+                frame = Frame(self.log.thread_id, task.task_id, task.node, {})
+            context = self._context(task, given, port, step) if node.accepts_context else None
+            hooks = node_hooks(self, task, step) if hooked else None
+            calls.append(TaskCall(task, node, schema, state, frame, context, port, hooks))
+        return calls
 
-    def _call(
-        self, task: TaskSpec, given: Mapping[str, Answered], port: Port, step: int
-    ) -> TaskCall:
-        node = self.graph.structure.nodes[task.node]
+    def _frame(self, task: TaskSpec, given: Mapping[str, Answered]) -> Frame:
         position = self.log.position
         hooked = dict(fresh(position.hooked.get(task.task_id) or {}))
         began = set(position.began.get(task.task_id, ()))
-        answered = {key: fresh(item.answer) for key, item in given.items()}
-        known = hooked | answered
+        answered = {key: fresh(item.answer) for key, item in given.items() if item.counts}
+        lapsed = {key: Lapse(item.lapsed) for key, item in given.items() if item.lapsed}
+        known = hooked | answered | lapsed
         here = {
             key: item.interrupt
             for key, item in given.items()
             if item.branch_id == self.log.branch_id
         }
-        takes_context = node.accepts_context
-        return TaskCall(
-            task=task,
-            node=node,
-            schema=self.graph.schema,
-            state=position.state,
-            frame=Frame(
-                self.log.thread_id,
-                task.task_id,
-                task.node,
-                known,
-                hooked=hooked,
-                shown=here,
-                began=began,
-            ),
-            context=self._context(task, answered, port, step) if takes_context else None,
-            port=port,
-            hooks=node_hooks(self, task, step),
+        return Frame(
+            self.log.thread_id,
+            task.task_id,
+            task.node,
+            known,
+            hooked=hooked,
+            shown=here,
+            began=began,
         )
 
     def _context(
-        self, task: TaskSpec, answered: Mapping[str, Any], port: Port, step: int
+        self, task: TaskSpec, given: Mapping[str, Answered], port: Port, step: int
     ) -> NodeContext:
+        answered = {key: item.answer for key, item in given.items() if item.counts}
         log, position = self.log, self.log.position
         return NodeContext(
             graph_name=self.graph.name,
@@ -110,4 +124,5 @@ class RunInfo:
             stream_modes=self.stream_modes,
             resume_values=MappingProxyType(fresh(answered)),
             planned=(position.planned, position.planned_at),
+            remaining_steps=self.remaining(step),
         )

@@ -32,20 +32,19 @@ def encode_events(events: Sequence[Event]) -> Packed:
     A store keeps those two in its own key, so that they exist once.
     """
     packing = Packing()
-    return packing.packed(written_events(events, packing).encode())
+    return packing.packed(written_events(events, packing))
 
 
-def written_events(events: Sequence[Event], packing: Packing) -> str:
+def written_events(events: Sequence[Event], packing: Packing) -> bytes:
     """Return a commit's events as one JSON text; their blobs are taken by `packing`."""
-    return f"[{','.join([_encoded(event, packing) for event in events])}]"
+    return b"[%b]" % b",".join([_encoded(event, packing) for event in events])
 
 
-def _encoded(event: Event, packing: Packing) -> str:
+def _encoded(event: Event, packing: Packing) -> bytes:
     # exclude_defaults keeps rows small but drops the tag too, which is a default: put it back.
     # `created_at` has no fixed default, so the text is never `{}`.
     written = event.__pydantic_serializer__.to_json(event, exclude_defaults=True, context=packing)
-    rest = written.decode()
-    return f'{{"type":"{event.type}",{rest[1:]}'
+    return b'{"type":"%b",%b' % (event.type.encode(), written[1:])
 
 
 def decode_events(packed: Packed, *, branch_id: str, first: int, where: str) -> list[Event]:

@@ -102,6 +102,8 @@ class Port:
     """Returns where the task's run stands at that moment."""
     at_once: bool = False
     """Whether `record` waits for nothing: what it takes is recorded with the task's outcome."""
+    alive: Callable[[], None] | None = None
+    """Takes a sign of life, where somebody waits for one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +116,8 @@ class NodeContext:
         Where the task runs.
     step : int
         Number of the superstep in this call, from 0.
+    remaining_steps : int
+        How many supersteps this call, and its thread, may run after this one; 0 in the last.
     attempt : int
         Which try of the task this is, from 1; with `@node(retry=...)` there may be more.
     cache : dict
@@ -151,6 +155,7 @@ class NodeContext:
     middleware: tuple[Middleware, ...] = ()
     planned: tuple[int, float] = field(default=(0, 0.0), repr=False)
     attempt: int = 1
+    remaining_steps: int = 0
     _used: set[str] = field(default_factory=set[str], repr=False)
 
     def again(self, attempt: int) -> NodeContext:
@@ -191,7 +196,13 @@ class NodeContext:
         """
         self._say("token", piece)
 
+    def heartbeat(self) -> None:
+        """Say that the node still works, where `@node(timeout=Timeout(idle=...))` counts."""
+        if self.port.alive is not None:
+            self.port.alive()
+
     def _say(self, kind: Literal["custom", "token"], data: Any) -> None:
+        self.heartbeat()
         self.port.say(TaskEmitted(self.task_id, self.node, kind, data, time.time()))
 
     def once(
@@ -239,6 +250,7 @@ class NodeContext:
 
     async def record_once(self, key: str, value: Any) -> Any:
         """Record a result under a key of `once`, and return it as it is kept."""
+        self.heartbeat()
         kept = answers.to_json(value, where=f"result of ctx.once({key!r})")
         await self.port.record(OnceRecorded(task_id=self.task_id, key=key, value=kept))
         self.recorded[key] = kept

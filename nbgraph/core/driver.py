@@ -22,6 +22,7 @@ __all__ = [
     "Folding",
     "HasReducers",
     "HasSource",
+    "InnerLog",
     "NodeShape",
     "Shape",
     "TellsInside",
@@ -75,6 +76,14 @@ class Shape:
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
     """Where a branch pauses that has set no breakpoints of its own."""
+
+    def ways(self) -> Mapping[str, tuple[str, ...]]:
+        """Return for each node's path the paths of the sub-graphs it stands in, outermost first."""
+        found: dict[str, tuple[str, ...]] = {}
+        for node in self.nodes:
+            outer = node.parent
+            found[node.path] = () if outer is None else (*found.get(outer, ()), outer)
+        return found
 
 
 @runtime_checkable
@@ -131,12 +140,24 @@ class BreaksWhen(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class InnerLog:
+    """The events of a sub-graph's thread, and how they become its state."""
+
+    events: Sequence[Event]
+    folding: Folding
+
+
 @runtime_checkable
 class TellsInside(Protocol):
     """A driver whose sub-graphs keep events of their own: a restart finds their marks there."""
 
     async def inside(self, event: Event) -> Sequence[ChildEvent]:
         """Return what happened in the sub-graphs that a stored event tells of, in order."""
+        ...
+
+    async def inner_log(self, path: str) -> InnerLog | None:
+        """Return the log of a sub-graph's newest thread, by its path; None before there is one."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""Effects that happen at most once, and what a person says where the end of one is not known.
+"""Effects that happen at most once, and what a person says where something has no known result.
 
 The start of such an effect is recorded before its code runs. Whoever comes to it again, after a
 crash, an error or a stop, and finds a start without a result, does not repeat it but asks.
@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from nbgraph.core import answers
-from nbgraph.core.events import Interrupt, TaskBegan
+from nbgraph.core.events import ErrorInfo, Interrupt, TaskBegan
 from nbgraph.core.interrupts import Frame, GraphInterrupt, answer_to
 from nbgraph.core.starts import outcome_id, outcome_key
 from nbgraph.errors import GraphConfigError, NbgraphError
@@ -22,10 +22,23 @@ from nbgraph.errors import GraphConfigError, NbgraphError
 if typing.TYPE_CHECKING:
     from nbgraph.core.context import Port
 
-__all__ = ["OUTCOME_UNKNOWN", "Effect", "begin", "checked_effect", "outcome"]
+__all__ = [
+    "NODE_FAILED",
+    "OUTCOME_UNKNOWN",
+    "Effect",
+    "begin",
+    "checked_effect",
+    "decided",
+    "how_it_failed",
+    "outcome",
+]
 
 OUTCOME_UNKNOWN = "outcome_unknown"
 """The reason of a question about an effect that began and whose end is not recorded."""
+NODE_FAILED = "node_failed"
+"""The reason of a question about a node that failed and was declared with `on_error="ask"`."""
+_FAILED = "error?"
+"""The id of that question; no id that `interrupt` takes is like it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,16 +146,30 @@ def outcome(
     """
     if key not in frame.began:
         return None
-    kind = _decisions(effect.returns)
-    question = _question(key, effect, frame, kind)
-    answer_to(frame, question, kind)
+    question = _question(key, effect, frame)
+    found = _said(question, effect.returns, frame, read)
+    frame.began.discard(key)
+    return found
+
+
+def decided(question: Interrupt, frame: Frame, *, read: Callable[[Any], Any]) -> tuple[Any] | None:
+    """Return what stands for the result of a node that failed, if somebody said so; else None."""
+    if question.key not in frame.answers:
+        return None
+    return _said(question, dict[str, Any], frame, read)
+
+
+def _said(
+    question: Interrupt, returns: Any, frame: Frame, read: Callable[[Any], Any]
+) -> tuple[Any] | None:
+    """Return what was decided, and use the decision up."""
+    answer_to(frame, question, _decisions(returns))
     given = frame.answers[question.key]
     try:
         found = _found(given, read)
     except NbgraphError as error:
         problems = frame.refused(question.key, {"/result": str(error)})
         raise GraphInterrupt(question, problems) from error
-    frame.began.discard(key)
     frame.forget(question.key)
     return found
 
@@ -168,9 +195,28 @@ def _decisions(returns: Any) -> Any:
     return Annotated[_Retry | _Skip | with_result, Field(discriminator="decision")]
 
 
-def _question(key: str | None, effect: Effect, frame: Frame, kind: Any) -> Interrupt:
+def how_it_failed(frame: Frame, error: ErrorInfo | None = None) -> Interrupt:
+    """Return the question how to go on with a node that failed with an error."""
+    address = f"{frame.task_id}:{_FAILED}"
+    kind = _decisions(dict[str, Any])
+    answers.remember(frame.thread_id, address, kind)
+    told = "" if error is None else f" with {error.type}: {error.message}"
+    return Interrupt(
+        key=address,
+        id=_FAILED,
+        node=frame.node,
+        task_id=frame.task_id,
+        payload=None if error is None else error.model_dump(),
+        message=f"{frame.node!r} failed{told}. Retry, skip, or set its result?",
+        reason=NODE_FAILED,
+        response_schema=answers.publish(kind),
+    )
+
+
+def _question(key: str | None, effect: Effect, frame: Frame) -> Interrupt:
     name = frame.node if key is None else key
     address = outcome_key(frame.task_id, key)
+    kind = _decisions(effect.returns)
     answers.remember(frame.thread_id, address, kind)
     return Interrupt(
         key=address,

@@ -23,13 +23,17 @@ class Limits:
     timeout: float | None = None
     break_when: Callable[[Any], bool] | None = None
     into: bool = False
+    tasks: tuple[str, ...] = ()
+    max_thread_steps: int | None = None
 
     def asked(self, request: Continue) -> Limits:
         """Return the limits of a `Continue`; what the graph around it says goes first."""
         if self.into:
             return self
         until = self.until or request.until
-        return replace(self, steps=request.steps, until=until, into=request.into)
+        return replace(
+            self, steps=request.steps, until=until, into=request.into, tasks=request.tasks
+        )
 
 
 def failed(error: BaseException) -> RunFailed:

@@ -25,6 +25,7 @@ __all__ = [
     "Event",
     "Forked",
     "Interrupt",
+    "Lapsed",
     "LiveEvent",
     "Logged",
     "OnceRecorded",
@@ -45,6 +46,10 @@ __all__ = [
     "TaskStarted",
     "made",
 ]
+
+
+Lapsed = Literal["dismissed", "expired", "again"]
+"""Why a question ends without a person's answer."""
 
 
 class Interrupt(Record):
@@ -72,6 +77,10 @@ class Interrupt(Record):
         Sequence of the event that asked. The same key asked again has another `asked`.
     created_at : float
         When it was asked, in seconds since the epoch.
+    expires_at : float or None
+        Until when it waits, in seconds since the epoch; None for ever.
+    default : JSON
+        What counts if it is dismissed or expires, if `has_default` says that there is one.
     problems : dict of str to str
         Why an earlier answer did not count, by JSON Pointer; empty for a first asking.
     """
@@ -87,7 +96,10 @@ class Interrupt(Record):
     tool_call_id: str | None = None
     asked: int = 0
     created_at: float = 0.0
-    problems: dict[str, str] = Field(default_factory=dict[str, str])
+    expires_at: float | None = None
+    default: Json = None
+    has_default: bool = False
+    problems: dict[str, str] = Field(default_factory=dict)
 
 
 class TaskSpec(Record):
@@ -142,18 +154,23 @@ class RunStarted(_Event):
     """A caller gave input: a turn begins with `tasks`. An unfinished turn before it is dropped."""
 
     type: Literal["run_started"] = "run_started"
-    input: dict[str, Json] = Field(default_factory=dict[str, Json])
+    input: dict[str, Json] = Field(default_factory=dict)
     replaced: tuple[str, ...] = ()
     tasks: tuple[TaskSpec, ...]
 
 
 class AnswersGiven(_Event):
-    """Somebody answered pending questions; `asked` says which asking of each key."""
+    """Somebody answered pending questions; `asked` says which asking of each key.
+
+    `lapsed` says of which ones nobody gave the answer, and why: they were dismissed, they expired,
+    or are to be asked again. What stands for their answer is their default, or None.
+    """
 
     type: Literal["answers_given"] = "answers_given"
     answers: dict[str, Json]
     asked: dict[str, int]
     by: str | None = None
+    lapsed: dict[str, Lapsed] = Field(default_factory=dict[str, Lapsed])
 
 
 class AnswerRefused(_Event):
@@ -190,20 +207,25 @@ class TaskFinished(_Event):
 
     `update` holds one JSON delta a field, applied through the field's reducer when the superstep
     finishes; fields in `replaced` go past their reducer. `routes` are targets the node chose itself
-    (None: follow the edges). `attempts` is 0 for a task that a person skipped.
+    (None: follow the edges). `attempts` is 0 for a task that a person skipped. `tries` say when
+    each attempt began and ended, where there was more than one. A `cached` result is an earlier one
+    of the node, which did not run; with an `error`, it is what stood in for it.
     """
 
     type: Literal["task_finished"] = "task_finished"
     task_id: str
     node: str  # pyright: ignore[reportIncompatibleVariableOverride, reportGeneralTypeIssues] - frozen
-    update: dict[str, Json] = Field(default_factory=dict[str, Json])
+    update: dict[str, Json] = Field(default_factory=dict)
     replaced: tuple[str, ...] = ()
     routes: tuple[Route, ...] | None = None
-    cache: dict[str, Json] = Field(default_factory=dict[str, Json])
+    cache: dict[str, Json] = Field(default_factory=dict)
     started: float = 0.0
     duration: float = 0.0
     attempts: int = 1
+    tries: tuple[tuple[float, float], ...] = ()
     child: ChildPlace | None = None
+    cached: bool = False
+    error: ErrorInfo | None = None
 
 
 class TaskInterrupted(_Event):
@@ -218,20 +240,21 @@ class TaskInterrupted(_Event):
     task_id: str
     node: str  # pyright: ignore[reportIncompatibleVariableOverride, reportGeneralTypeIssues] - frozen
     interrupts: tuple[Interrupt, ...]
-    cache: dict[str, Json] = Field(default_factory=dict[str, Json])
-    answers: dict[str, Json] = Field(default_factory=dict[str, Json])
+    cache: dict[str, Json] = Field(default_factory=dict)
+    answers: dict[str, Json] = Field(default_factory=dict)
     ended: tuple[str, ...] = ()
     child: ChildPlace | None = None
 
 
 class TaskFailed(_Event):
-    """A node raised."""
+    """A node raised; `tries` are as in `TaskFinished`."""
 
     type: Literal["task_failed"] = "task_failed"
     task_id: str
     node: str  # pyright: ignore[reportIncompatibleVariableOverride, reportGeneralTypeIssues] - frozen
     error: ErrorInfo
     attempts: int = 1
+    tries: tuple[tuple[float, float], ...] = ()
     child: ChildPlace | None = None
 
 
@@ -245,17 +268,21 @@ class SuperstepFinished(_Event):
 
     type: Literal["superstep_finished"] = "superstep_finished"
     next: tuple[TaskSpec, ...] | None
-    joins: dict[str, tuple[str, ...]] = Field(default_factory=dict[str, tuple[str, ...]])
+    joins: dict[str, tuple[str, ...]] = Field(default_factory=dict)
 
 
 class StateEdited(_Event):
-    """Somebody changed the state: through the reducers, or whole (`replace=True`)."""
+    """Somebody changed the state: through the reducers, or whole (`replace=True`).
+
+    With `tasks`, these run next instead of the current superstep, which is dropped.
+    """
 
     type: Literal["state_edited"] = "state_edited"
     update: dict[str, Json]
     replaced: tuple[str, ...] = ()
     replace: bool = False
     by: str | None = None
+    tasks: tuple[TaskSpec, ...] | None = None
 
 
 class BreakpointsSet(_Event):

@@ -8,14 +8,24 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
 
 from nbgraph.core.blocking import named
 from nbgraph.core.notes import Notes
 from nbgraph.core.parcel import Parcel, Reply, packed, received
-from nbgraph.core.task import Outcome, TaskCall, failed, is_cancelled, run_task
+from nbgraph.core.task import (
+    Outcome,
+    TaskCall,
+    failed,
+    is_cancelled,
+    run_in_worker,
+    run_task,
+    runs_in_worker,
+)
+from nbgraph.core.workers import tell_from_worker
 from nbgraph.errors import NbgraphError, WorkerLostError
 
 if TYPE_CHECKING:
@@ -33,7 +43,7 @@ so sub-graphs, which write to the store, are kept here.
 """
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen, as a call
 class Batch:
     """Tasks of one superstep, which may run side by side and in any order.
 
@@ -153,7 +163,7 @@ class ThreadExecutor(Executor):
     capabilities: frozenset[ExecutorCapability] = frozenset({"events", "cancel"})
 
     def start(self, batch: Batch) -> Sequence[asyncio.Task[None]]:
-        """Begin a batch as one asyncio task for each of its own.
+        """Begin a batch, and return an asyncio task for each of its own that waits.
 
         Also for a lone one: what a node does to its task it must not do to the caller's. Before
         Python 3.13, for one, a TaskGroup with a child that fails leaves its task marked as
@@ -161,15 +171,34 @@ class ThreadExecutor(Executor):
         outside. Nor does a sync node run on a loop: each is somebody's, the kernel's or the one
         that all sync calls share.
         """
-        report = batch.report
-        return [
-            asyncio.create_task(_reported(call, report), name=named(call.node.name))
-            for call in batch.calls
-        ]
+        away = [call for call in batch.calls if runs_in_worker(call)]
+        if not away:
+            return _begun(batch, batch.calls, _reported)
+        tell_from_worker([partial(run_in_worker, call) for call in away], batch.report)
+        rest = [call for call in batch.calls if not runs_in_worker(call)]
+        return _begun(batch, rest, _reported) if rest else ()
 
     async def run(self, batch: Batch) -> None:
         """Run a batch."""
-        await asyncio.gather(*self.start(batch))
+        if not batch.calls:
+            return
+        waiting, done = len(batch.calls), asyncio.get_running_loop().create_future()
+
+        def report(outcome: Outcome) -> None:
+            nonlocal waiting
+            if done.done():  # cancelled
+                return
+            waiting -= 1
+            batch.report(outcome)
+            if not waiting:
+                done.set_result(None)
+
+        jobs = self.start(replace(batch, report=report))
+        try:
+            await done
+        finally:
+            for job in jobs:
+                job.cancel()
 
 
 class InlineExecutor(ThreadExecutor):
@@ -183,11 +212,17 @@ class InlineExecutor(ThreadExecutor):
     name = "inline"
 
     def start(self, batch: Batch) -> Sequence[asyncio.Task[None]]:
-        """Begin a batch as one asyncio task for each of its own."""
-        return [
-            asyncio.create_task(_noted(call, batch.report), name=named(call.node.name))
-            for call in batch.calls
-        ]
+        """Begin a batch, and return an asyncio task for each of its own that waits."""
+        return _begun(batch, batch.calls, _noted)
+
+
+def _begun(
+    batch: Batch,
+    calls: Iterable[TaskCall],
+    run: Callable[[TaskCall, Callable[[Outcome], None]], Coroutine[Any, Any, None]],
+) -> list[asyncio.Task[None]]:
+    report = batch.report
+    return batch.info.starter.start([(named(call.node.name), run(call, report)) for call in calls])
 
 
 async def _reported(call: TaskCall, report: Callable[[Outcome], None]) -> None:

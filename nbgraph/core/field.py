@@ -21,7 +21,10 @@ from nbgraph.core.types import bytearray_kept, lenient_adapter, unkept_types
 from nbgraph.core.values import fresh, plain_copy, same
 from nbgraph.errors import GraphConfigError, GraphExecutionError, StateStoreError, StateUpdateError
 
-__all__ = ["Field"]
+__all__ = ["UNSURE", "Field"]
+
+UNSURE = object()
+"""Said of a value that only the field's type can judge."""
 
 _CONFIG = ConfigDict(
     ser_json_bytes="base64", val_json_bytes="base64", arbitrary_types_allowed=False
@@ -48,6 +51,8 @@ class Field:
         self._scalar = annotation if annotation in (str, int, float, bool) else None
         self._listed = _listed(annotation)
         self._bounded = bool(rest)
+        self.is_simple = self._plain and not self._open and self.reducer is None
+        """Whether an update, as it is kept, is the value that follows."""
 
     @functools.cached_property
     def whole(self) -> TypeAdapter[Any]:
@@ -59,15 +64,22 @@ class Field:
         """Checks an update that a reducer merges: the field's type without its constraints."""
         return _adapter(self.name, self._bare)
 
+    def plainly(self, value: Any, *, whole: bool) -> Any:
+        """Return a written value as JSON if it plainly fits, or `UNSURE`: `encode` judges then."""
+        if self._bounded and (whole or self.reducer is None):
+            return UNSURE
+        if self._scalar is not None:
+            return value if _keeps(value, self._scalar) else UNSURE
+        if self._listed is not None and _are_kept(value, self._listed):
+            return [*value]
+        return UNSURE
+
     def encode(self, value: Any, where: str, *, whole: bool) -> Any:
         """Return a written value as JSON, once it is sure to come back as it is."""
+        plain = self.plainly(value, whole=whole)
+        if plain is not UNSURE:
+            return plain
         merges = self.reducer is not None and not whole
-        if merges or not self._bounded:
-            # What is plainly right needs no adapter; whatever is not is judged by it below.
-            if self._scalar is not None and _keeps(value, self._scalar):
-                return value
-            if self._listed is not None and _are_kept(value, self._listed):
-                return [*value]
         adapter = self.delta if merges else self.whole
         try:
             checked = adapter.validate_python(value)
@@ -237,7 +249,8 @@ def _round_trip(adapter: TypeAdapter[Any], value: Any, where: str) -> Any:
     if not same(value, back):
         raise StateStoreError(
             f"{where} holds a {type(value).__qualname__} that comes back from JSON as another "
-            f"value or a {type(back).__qualname__}; declare the field with the type it has"
+            f"value or a {type(back).__qualname__}; declare the field with the type it has, and "
+            "give a time a fixed offset, such as UTC"
         )
     return told
 

@@ -2,28 +2,47 @@
 
 from __future__ import annotations
 
+import typing
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from nbgraph.core.driver import EdgeShape, NodeShape, Shape
 from nbgraph.core.node import END, START, Node
-from nbgraph.core.path import Branch, Goal, Join, Path, Transition, checked_goal
+from nbgraph.core.path import Branch, Goal, Join, Named, Path, Transition, checked_goal
 from nbgraph.errors import GraphConfigError
 
 __all__ = ["Structure", "branch", "build", "join", "when"]
 
 
 def branch(
-    router: Callable[[Any], Hashable], mapping: Mapping[Any, Goal], *, ref: str | None = None
+    router: Callable[[Any], Hashable],
+    mapping: Mapping[Any, Goal] | None = None,
+    *,
+    ref: str | None = None,
 ) -> Branch:
-    """Lead to `mapping[router(state)]`.
+    """Lead to `mapping[router(state)]`, or to the node whose name the router returns.
+
+    Without a mapping, the router is annotated with all names it may return,
+    `-> Literal["publish", "translate"]`; `"__end__"` is END.
+
+    Parameters
+    ----------
+    router : callable
+        Called with the merged state; returns a key of the mapping.
+    mapping : mapping of hashable to Node or END
+        Where each key leads. The keys label the edges of the drawing.
+    ref : str or None
+        What `to_spec` calls the router, for one that cannot be imported by its own name.
 
     Raises
     ------
     GraphConfigError
-        If the mapping is empty or a target is no node and not END.
+        If the mapping is empty, a target is no node and not END, or there is neither a mapping nor
+        such an annotation.
     """
+    if mapping is None:
+        return Branch(router, {name: Named(name) for name in _returned_names(router)}, ref)
     if not mapping:
         raise GraphConfigError("branch needs a mapping from what the router returns to nodes")
     for target in mapping.values():
@@ -31,8 +50,29 @@ def branch(
     return Branch(router, dict(mapping), ref)
 
 
+def _returned_names(router: Callable[[Any], Hashable]) -> tuple[str, ...]:
+    try:
+        returns = typing.get_type_hints(router).get("return")
+    except (NameError, TypeError):
+        returns = None
+    names = typing.get_args(returns) if typing.get_origin(returns) is typing.Literal else ()
+    if not names or not all(isinstance(name, str) for name in names):
+        raise GraphConfigError(
+            "branch needs a mapping from what the router returns to nodes, or a router that is "
+            f'annotated with their names, -> Literal["a", "b"]; got {router!r}'
+        )
+    return names
+
+
 def when(predicate: Callable[[Any], bool], target: Goal, *, otherwise: Goal = END) -> Branch:
     """Lead to `target` when `predicate(state)` is True, to `otherwise` when it is False.
+
+    Parameters
+    ----------
+    predicate : callable
+        Called with the merged state; returns True or False, and nothing else.
+    target, otherwise : Node or END
+        Where the two lead.
 
     Raises
     ------
@@ -48,6 +88,11 @@ def join(*sources: Node) -> Join:
     """Wait for all `sources`, whatever the length of the ways to them: `join(b, c) >> d`.
 
     A source that arrives twice counts once; a new turn starts empty.
+
+    Parameters
+    ----------
+    *sources : Node
+        Two or more nodes, as `@node` makes them.
 
     Raises
     ------
@@ -74,6 +119,8 @@ class Structure:
         default_factory=dict[str, tuple[tuple[str, ...], str]]
     )
     gotos: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    deferred: tuple[str, ...] = ()
+    """Nodes that wait until nothing else follows."""
 
     def ways(self, name: str) -> Iterator[str]:
         """Return every node and END that can follow a node."""
@@ -97,11 +144,19 @@ class Structure:
 
     def source(self, path: str) -> str | None:
         """Return the code of a node, `"pay"`, or of one in a sub-graph, `"refund/pay"`."""
-        name, _, rest = path.partition("/")
+        name, rest = self.split(path)
         node = self.nodes.get(name)
         if node is None or not rest:
             return None if node is None or node.inner is not None else node.source
         return None if node.inner is None else node.inner.structure.source(rest)
+
+    def split(self, path: str) -> tuple[str, str]:
+        """Return the name of the node a path begins with, and the rest, which leads into it."""
+        if path not in self.nodes:
+            for name, node in self.nodes.items():
+                if node.inner is not None and path.startswith(f"{name}/"):
+                    return name, path[len(name) + 1 :]
+        return path, ""
 
     def _inner_nodes(self) -> Iterator[NodeShape]:
         for name, shape in self._inner_shapes():
@@ -205,7 +260,7 @@ def _structure(
                 if name in edges or name in branches:
                     problems.append(f"{name!r} has two transitions; use a list, a branch or goto")
                 elif part.choice is not None:
-                    branches[name] = part.choice
+                    branches[name] = _resolved(part.choice, name, nodes, problems)
                 else:
                     edges[name] = names
             case _:
@@ -213,10 +268,27 @@ def _structure(
                 starts.extend(names)
     if started != 1 or END.name in starts:
         problems.append("a flow has exactly one START item, which leads to nodes: START >> a")
+    deferred = tuple(name for name, found in nodes.items() if found.defer)
+    problems += [
+        f"{name!r} is deferred, and START leads to it" for name in starts if name in deferred
+    ]
     gotos = {
         name: _goto_names(found, nodes, problems) for name, found in nodes.items() if found.goto
     }
-    return Structure(dict(nodes), tuple(starts), edges, branches, joins, gotos)
+    return Structure(dict(nodes), tuple(starts), edges, branches, joins, gotos, deferred)
+
+
+def _resolved(choice: Branch, name: str, nodes: Mapping[str, Node], problems: list[str]) -> Branch:
+    """Return a branch whose targets are nodes, where it was written with their names."""
+    mapping: dict[Hashable, Goal] = {}
+    for key, target in choice.mapping.items():
+        found = {END.name: END, **nodes}.get(target.name) if isinstance(target, Named) else target
+        if found is None:
+            problems.append(
+                f"the router after {name!r} may return {key!r}, which is no node of the flow"
+            )
+        mapping[key] = found or target
+    return replace(choice, mapping=mapping)
 
 
 def _goto_names(found: Node, nodes: Mapping[str, Node], problems: list[str]) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import itertools
 from collections.abc import Iterable, Mapping
+from datetime import timedelta, timezone
 from decimal import Decimal
 from typing import Any, cast
 
@@ -43,8 +44,13 @@ def told(frame: Any, path: str) -> dict[str, Any]:
         if column.dtype == object
     }
     seconds = {str(at): str(one.dtype) for at, one in enumerate(columns) if _in_seconds(one.dtype)}
+    offsets = {
+        str(at): one.dtype.tz.utcoffset(None).total_seconds()
+        for at, one in enumerate(columns)
+        if type(getattr(one.dtype, "tz", None)) is timezone
+    }
     labels = {str(at): _told_labels(one.array) for at, one in enumerate(columns) if _labelled(one)}
-    found = {**axes, "objects": objects, "seconds": seconds, "labels": labels}
+    found = {**axes, "objects": objects, "seconds": seconds, "offsets": offsets, "labels": labels}
     found["attrs"] = frame.attrs
     return {name: value for name, value in found.items() if value}
 
@@ -148,6 +154,11 @@ def restored(frame: Any, detail: Mapping[str, Any]) -> Any:
     }
     changed |= {
         int(at): columns[int(at)].astype(dtype) for at, dtype in detail.get("seconds", {}).items()
+    }
+    # Parquet keeps a zone by its name, and which class a nameless one has depends on the pandas.
+    changed |= {
+        int(at): columns[int(at)].dt.tz_convert(timezone(timedelta(seconds=offset)))
+        for at, offset in detail.get("offsets", {}).items()
     }
     changed |= {
         int(at): _uncoded(columns[int(at)], told) for at, told in detail.get("labels", {}).items()

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
+import copy
 import functools
+import time
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from pydantic import BaseModel
 
 from nbgraph.core.call import Call, Names, listed_names
 from nbgraph.core.context import NOT_PROVIDED
-from nbgraph.core.driver import Driver, Shape
-from nbgraph.core.events import Event, Interrupt, LiveEvent, RunFailed
+from nbgraph.core.driver import Shape
+from nbgraph.core.events import Event, LiveEvent, RunFailed
 from nbgraph.core.executor import Executor, checked_executor
 from nbgraph.core.flow import Structure, build
-from nbgraph.core.interrupts import as_asked
+from nbgraph.core.interface import Interface
 from nbgraph.core.loop import run_sync
 from nbgraph.core.middleware import Middleware, checked_middleware
 from nbgraph.core.migration import Migration, migration
 from nbgraph.core.opening import check_breakpoints
+from nbgraph.core.overriding import overridden
 from nbgraph.core.position import Position
 from nbgraph.core.queries import ThreadQueries
 from nbgraph.core.requests import Resume
+from nbgraph.core.result import GraphResult, result_of
 from nbgraph.core.schema import StateSchema
 from nbgraph.core.spec import GraphData
 from nbgraph.core.store import StateStore
@@ -37,53 +40,7 @@ from nbgraph.errors import (
     ResumeError,
 )
 
-__all__ = ["Graph", "GraphResult", "result_of"]
-
-
-@dataclass(frozen=True, slots=True)
-class GraphResult:
-    """Where a call left its thread.
-
-    Attributes
-    ----------
-    state : Any
-        The state: an instance of the state type, or a dict.
-    step : int
-        How many supersteps the call ran.
-    data : dict
-        The state as JSON.
-    thread_id : str
-        The thread.
-    checkpoint_id : str or None
-        Id of the last recorded event; None without a store.
-    status : "completed" or "interrupted"
-        Whether the thread waits.
-    interrupts : dict of str to Interrupt
-        What it waits for; empty at a breakpoint.
-    """
-
-    state: Any
-    step: int
-    data: dict[str, Any]
-    thread_id: str
-    checkpoint_id: str | None
-    status: Literal["completed", "interrupted"]
-    interrupts: dict[str, Interrupt] = field(default_factory=dict[str, Interrupt])
-
-
-def result_of(
-    position: Position, driver: Driver, steps: int, *, stored: bool = True
-) -> GraphResult:
-    """Return where a driver's thread stands as the result of a call that ran `steps`."""
-    return GraphResult(
-        state=driver.folding.view(position.state),
-        step=steps,
-        data=driver.folding.to_json(position.state),
-        thread_id=driver.thread_id,
-        checkpoint_id=f"{driver.branch_id}:{position.sequence}" if stored else None,
-        status="completed" if position.status == "completed" else "interrupted",
-        interrupts=as_asked(position.pending),
-    )
+__all__ = ["Graph"]
 
 
 class Graph(ThreadQueries, GraphStreams, GraphData):
@@ -96,8 +53,9 @@ class Graph(ThreadQueries, GraphStreams, GraphData):
         `items: Annotated[list[str], add]`.
     name : str
         Shown with its threads.
-    max_steps : int
-        Supersteps one call may run.
+    max_steps, max_thread_steps : int
+        Supersteps one call may run, and all calls of a thread together; the latter without end
+        where it is not given.
     timeout : float, optional
         Seconds the supersteps of one call may take together.
     state_store : StateStore, optional
@@ -113,6 +71,9 @@ class Graph(ThreadQueries, GraphStreams, GraphData):
     migrate : dict of str to str or None, optional
         What nodes and fields are called now, by the name they have in threads that were stored
         before; a field that leads to None is dropped.
+    input_schema, output_schema : type, optional
+        Models or TypedDicts of some of the state's fields: what an input may name, which left out
+        has its default, and what a result shows. Nodes and thread methods have the whole state.
 
     Raises
     ------
@@ -128,6 +89,7 @@ class Graph(ThreadQueries, GraphStreams, GraphData):
         *,
         name: str = "graph",
         max_steps: int = 25,
+        max_thread_steps: int | None = None,
         timeout: float | None = None,
         state_store: StateStore | None = None,
         interrupt_before: Names = None,
@@ -136,15 +98,19 @@ class Graph(ThreadQueries, GraphStreams, GraphData):
         middleware: Iterable[Middleware] | None = None,
         executor: Executor | None = None,
         migrate: Mapping[str, str | None] | None = None,
+        input_schema: Any = None,
+        output_schema: Any = None,
     ) -> None:
         if not name.strip():
             raise GraphConfigError("A graph's name needs something in it")
-        if max_steps < 1:
-            raise GraphConfigError(f"max_steps is 1 or more, got {max_steps!r}")
+        for option, limit in (("max_steps", max_steps), ("max_thread_steps", max_thread_steps)):
+            if limit is not None and limit < 1:
+                raise GraphConfigError(f"{option} is 1 or more, got {limit!r}")
         if timeout is not None and not timeout > 0:
             raise GraphConfigError(f"timeout is a number of seconds above 0, got {timeout!r}")
         self.name = name
         self.max_steps = max_steps
+        self.max_thread_steps = max_thread_steps
         self.timeout = timeout
         self.state_schema = state_schema
         self.state_store = state_store
@@ -156,6 +122,7 @@ class Graph(ThreadQueries, GraphStreams, GraphData):
         self.migrate = dict(migrate or {})
         self.migration = Migration()
         self.schema = StateSchema(state_schema)
+        self.interface = Interface(self.schema, input_schema, output_schema)
         self._structure: Structure | None = None
 
     def flow(self, *items: Any) -> Graph:
@@ -207,10 +174,39 @@ class Graph(ThreadQueries, GraphStreams, GraphData):
             self.name,
             tuple(structure.node_shapes()),
             tuple(structure.edge_shapes()),
-            self.schema.json_schema(),
+            self.interface.json_schema(),
             self.interrupt_before,
             self.interrupt_after,
         )
+
+    def override(
+        self,
+        nodes: Mapping[str, Callable[..., Any]],
+        *,
+        others: Callable[..., Any] | None = None,
+    ) -> Graph:
+        """Return the graph with other functions in the place of some nodes; this one is unchanged.
+
+        Parameters
+        ----------
+        nodes : dict of str to function
+            What stands in, by the node's name: a function or a node. Edges, declared gotos,
+            timeouts and retries are those of the node; a cache is left out. In the place of a
+            sub-graph, it stands for the whole of it.
+        others : function, optional
+            What stands in for all other nodes: `lambda state: None` for a dry run of the flow.
+
+        Raises
+        ------
+        GraphConfigError
+            If a name is that of no node.
+        TypeError
+            If a function is none a node can be made of.
+        """
+        made = copy.copy(self)
+        made.__dict__.pop("shape", None)
+        made._structure = overridden(self.structure, nodes, others)
+        return made
 
     async def ainvoke(  # noqa: PLR0913 - the documented options of a call
         self,
@@ -286,7 +282,10 @@ class Graph(ThreadQueries, GraphStreams, GraphData):
         thread = self._thread_of(call)
         last: Event | LiveEvent | None = None
         happenings = thread.happenings(
-            call.request(), breakpoints=call.breakpoints(), break_when=call.break_when
+            call.request(),
+            breakpoints=call.breakpoints(),
+            break_when=call.break_when,
+            watched=False,
         )
         async with followed(thread, happenings, begins=call.given is not None):
             async for happened in happenings:
@@ -354,6 +353,9 @@ class Graph(ThreadQueries, GraphStreams, GraphData):
         missing = sorted({task.node for task in position.tasks} - set(self.structure.nodes))
         if missing:
             raise RedefinedGraphError(nodes=missing)
+
+    clock: Callable[[], float] = staticmethod(time.time)
+    """Returns the time by which questions expire, in seconds since the epoch."""
 
     show_in_cell: ClassVar[Callable[..., dict[str, Any]] | None] = None
     """Set from above: returns what a graph shows in a notebook cell, by mime type."""

@@ -1,10 +1,12 @@
-"""Pictures of Pillow as png."""
+"""Pictures of Pillow as png, and as the bytes of their pixels where png has no such pixels."""
 
 from __future__ import annotations
 
 import io
 import struct
 from base64 import b64decode, b64encode
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, cast
 
 from nbgraph.core.blob import Blob, imported
@@ -38,32 +40,22 @@ class _Images:
                 f"{path} holds a picture of {width} x {height} pixels; up to {PIXEL_LIMIT:,} are "
                 "kept"
             )
-        detail, file = {"info": _told(value.info, f"{path}, info")}, io.BytesIO()
-        bare = value.copy()
-        bare.info = {}
-        try:
-            bare.save(file, format="PNG")
-        except (OSError, ValueError, SystemError) as error:
-            raise StateStoreError(
-                f"{path} holds a picture of mode {value.mode!r} and size {value.size}, which png "
-                "does not keep; convert it first"
-            ) from error
+        detail = {"info": _told(value.info, f"{path}, info")}
         summary = f"{value.mode}, {width} x {height} pixels"
-        blob = Blob(kind="image", content=file.getvalue(), summary=summary, detail=detail)
-        if not self.same(value, self.read(blob)):
-            raise StateStoreError(
-                f"{path} holds a picture of mode {value.mode!r} that comes back from png as "
-                "another; convert it first"
-            )
-        return blob
+        for content, said in _forms(value):
+            blob = Blob(kind="image", content=content, summary=summary, detail=detail | said)
+            if self.same(value, self.read(blob)):
+                return blob
+        raise StateStoreError(
+            f"{path} holds a picture of mode {value.mode!r} and size {value.size}, which comes "
+            "back neither from png nor from its bytes; convert it first"
+        )
 
     def read(self, blob: Blob) -> Any:
         pillow = _pillow()
-        _require_small(blob.content)
         try:
-            opened = pillow.open(io.BytesIO(blob.content), formats=("PNG",))
-            opened.load()
-            value = opened.copy()
+            bare = _unpacked if "mode" in blob.detail else _opened
+            value = bare(pillow, blob)
             value.info = _read(blob.detail["info"])
         except (OSError, ValueError, KeyError, TypeError, SyntaxError) as error:
             raise StateStoreError(f"A kept picture cannot be read: {error}") from error
@@ -77,10 +69,36 @@ class _Images:
         )
 
 
+def _forms(value: Any) -> Iterator[tuple[bytes, dict[str, Any]]]:
+    """Yield the forms a picture may be kept in: png, and the bytes of its pixels."""
+    bare, file = value.copy(), io.BytesIO()
+    bare.info = {}
+    with suppress(OSError, ValueError, SystemError):  # png has no such mode
+        bare.save(file, format="PNG")
+        yield file.getvalue(), {}
+    yield bare.tobytes(), {"mode": bare.mode, "size": list(bare.size)}
+
+
+def _unpacked(pillow: Any, blob: Blob) -> Any:
+    mode, (width, height) = blob.detail["mode"], blob.detail["size"]
+    _require_few(width, height)
+    return pillow.frombytes(mode, (width, height), blob.content)
+
+
+def _opened(pillow: Any, blob: Blob) -> Any:
+    _require_small(blob.content)
+    opened = pillow.open(io.BytesIO(blob.content), formats=("PNG",))
+    opened.load()
+    return opened.copy()
+
+
 def _require_small(content: bytes) -> None:
     if not content.startswith(_HEADER) or len(content) < len(_HEADER) + _SIZE.size:
         raise StateStoreError("A kept picture is no png")
-    width, height = _SIZE.unpack_from(content, len(_HEADER))
+    _require_few(*_SIZE.unpack_from(content, len(_HEADER)))
+
+
+def _require_few(width: int, height: int) -> None:
     if width * height > PIXEL_LIMIT:
         raise StateStoreError(
             f"A kept picture would have {width} x {height} pixels; up to {PIXEL_LIMIT:,} are read"

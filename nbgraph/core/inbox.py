@@ -14,18 +14,19 @@ class Inbox(Generic[T]):
     """Items in the order they came; used on one loop, read by one task."""
 
     def __init__(self) -> None:
-        self._items: list[T] = []
+        self.items: list[T] = []
+        """What is there and was not taken."""
         self._waits: asyncio.Future[None] | None = None
 
     def put_nowait(self, item: T) -> None:
         """Add an item."""
-        self._items.append(item)
+        self.items.append(item)
         if self._waits is not None and not self._waits.done():
             self._waits.set_result(None)
 
     async def get(self) -> list[T]:
         """Return all items that are there, once there is one."""
-        while not self._items:
+        while not self.items:
             self._waits = asyncio.get_running_loop().create_future()
             try:
                 await self._waits
@@ -35,5 +36,5 @@ class Inbox(Generic[T]):
 
     def at_hand(self) -> list[T]:
         """Return all items that are there, if there are any."""
-        items, self._items = self._items, []
+        items, self.items = self.items, []
         return items

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from nbgraph.core.driver import InnerLog
 from nbgraph.core.events import (
     ChildEvent,
     Event,
     RunStarted,
+    StateEdited,
     SuperstepFinished,
     TaskFailed,
     TaskFinished,
@@ -19,9 +21,12 @@ from nbgraph.errors import UnknownThreadError
 
 if TYPE_CHECKING:
     from nbgraph.core.flow import Structure
+    from nbgraph.core.node import Inner
     from nbgraph.core.store import StateStore
 
-__all__ = ["events_inside", "telling"]
+__all__ = ["events_inside", "log_inside", "telling"]
+
+_Report = TaskFinished | TaskFailed | TaskInterrupted
 
 
 def telling(events: Sequence[Event]) -> list[Event]:
@@ -35,7 +40,7 @@ def telling(events: Sequence[Event]) -> list[Event]:
         match event:
             case RunStarted():
                 reports, plan = {}, event
-            case SuperstepFinished(next=tasks) if tasks:
+            case SuperstepFinished(next=tasks) | StateEdited(tasks=tasks) if tasks:
                 plan = event
             case TaskFinished() | TaskFailed() | TaskInterrupted() if event.child is not None:
                 reports.pop(event.task_id, None)
@@ -60,10 +65,54 @@ async def events_inside(
             return await _turn(store, structure, event, *names, place.sequence)
         case RunStarted(tasks=tasks):
             return await _begun(store, structure, thread_id, event, tasks)
-        case SuperstepFinished(next=tasks) if tasks:
+        case SuperstepFinished(next=tasks) | StateEdited(tasks=tasks) if tasks:
             return await _begun(store, structure, thread_id, event, tasks)
         case _:
             return []
+
+
+async def log_inside(
+    store: StateStore, structure: Structure, branch: tuple[str, str], path: str
+) -> InnerLog | None:
+    """Return the log of a sub-graph's newest thread; `branch` is that of the graph around it.
+
+    On the branch that made it, a thread is read to its end; a fork's up to where the fork knows it.
+    """
+    name, rest = structure.split(path)
+    node = structure.nodes.get(name)
+    if node is None or node.inner is None:
+        return None
+    try:
+        place = _newest(await store.events(*branch), name, node.inner, branch)
+        events = () if place is None else await store.events(*place[0], upto=place[1])
+    except UnknownThreadError:
+        return None
+    if place is None or not rest:
+        return InnerLog(events, node.inner.folding) if events else None
+    return await log_inside(store, node.inner.structure, place[0], rest)
+
+
+def _newest(
+    events: Sequence[Event], name: str, inner: Inner, branch: tuple[str, str]
+) -> tuple[tuple[str, str], int | None] | None:
+    """Return which branch of which thread a sub-graph's newest task runs in, and its last event."""
+    found: tuple[tuple[str, str], int | None] | None = None
+    for event in events:
+        match event:
+            case RunStarted(tasks=tasks) | SuperstepFinished(next=tasks) if tasks:
+                mine = [task.task_id for task in tasks if task.node == name]
+                for task_id in () if inner.stable else mine[-1:]:
+                    own = inner.thread_id(*branch, task_id, event.sequence)
+                    found = (own, "main"), None
+            case TaskFinished() | TaskFailed() | TaskInterrupted() if (
+                event.node == name and event.child is not None
+            ):
+                at = event.child
+                ends = None if at.parent_branch_id == branch[1] else at.sequence
+                found = (at.thread_id, at.branch_id), ends
+            case _:
+                pass
+    return found
 
 
 async def _begun(
@@ -85,7 +134,7 @@ async def _begun(
 async def _turn(
     store: StateStore,
     structure: Structure,
-    task: TaskSpec | TaskFinished | TaskFailed | TaskInterrupted,
+    task: TaskSpec | _Report,
     thread_id: str,
     branch_id: str,
     upto: int | None,

@@ -10,12 +10,17 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from nbgraph.core import answers
 from nbgraph.core.events import ChildPlace, Interrupt
-from nbgraph.errors import AnswerError, GraphConfigError, GraphExecutionError
+from nbgraph.core.lapses import Lapse, expiry
+from nbgraph.core.values import fresh
+from nbgraph.errors import AnswerError, GraphConfigError, GraphExecutionError, NoAnswerError
 
 if TYPE_CHECKING:
+    from datetime import datetime, timedelta
+
     from nbgraph.core.node_hooks import Asker
 
 __all__ = [
+    "NO_DEFAULT",
     "PAYLOADS",
     "ChildPause",
     "Frame",
@@ -29,6 +34,8 @@ __all__ = [
     "running",
 ]
 
+NO_DEFAULT: Any = object()
+"""Stands for a default that was not given; None is one."""
 _ID = re.compile(r"[A-Za-z0-9_.-]+")
 
 
@@ -53,6 +60,11 @@ class ChildPause(BaseException):
         super().__init__("the sub-graph pauses")
 
 
+# A `set[str]()` takes ten times as long as a `set()`, and each task has some.
+_none = cast("Callable[[], set[Any]]", set)
+_nothing = cast("Callable[[], dict[str, Any]]", dict)
+
+
 @dataclass(slots=True)
 class Frame:
     """The task that runs: who it is, the answers it was given, the ids it has used.
@@ -69,15 +81,15 @@ class Frame:
     task_id: str
     node: str
     answers: dict[str, Any]
-    used: set[str] = field(default_factory=set[str])
+    used: set[str] = field(default_factory=_none)
     position: int = 0
     child: ChildPlace | None = None
     ask: Callable[[Interrupt], Any] | None = None
     asker: Asker | None = None
-    hooked: dict[str, Any] = field(default_factory=dict[str, Any])
-    shown: dict[str, Interrupt] = field(default_factory=dict[str, Interrupt])
-    began: set[str | None] = field(default_factory=set[str | None])
-    ended: set[str] = field(default_factory=set[str])
+    hooked: dict[str, Any] = field(default_factory=_nothing)
+    shown: dict[str, Interrupt] = field(default_factory=_nothing)
+    began: set[str | None] = field(default_factory=_none)
+    ended: set[str] = field(default_factory=_none)
     tool_call: tuple[str, str | None] | None = None
 
     def of_call(self, name: str, tool_call_id: str | None) -> Frame:
@@ -185,6 +197,8 @@ def interrupt(
     message: str | None = None,
     reason: str = "input_required",
     response_schema: Any = None,
+    expires: float | timedelta | datetime | None = None,
+    default: Any = NO_DEFAULT,
 ) -> Any:
     """Ask a person, and return the answer.
 
@@ -206,6 +220,11 @@ def interrupt(
         What an answer looks like: a pydantic model, TypedDict, dataclass, any annotation such as
         `bool` or `Literal["yes", "no"]`, or a JSON Schema dict. With a type, the answer is
         returned as that type.
+    expires : float, timedelta or datetime, optional
+        For how many seconds, or until when, it waits. Nobody wakes the thread then: an answer that
+        comes later is refused, and whoever continues the thread goes on without one.
+    default : JSON or model, optional
+        What counts as the answer if the question expires or is dismissed.
 
     Returns
     -------
@@ -216,12 +235,15 @@ def interrupt(
     ------
     GraphInterrupt
         While there is no answer. It is a `BaseException`; let it through.
+    NoAnswerError
+        If the question expired or was dismissed, and there is no default.
     RuntimeError
         Outside a running node.
     ValueError
         If the id is malformed, or the payload cannot be kept as JSON.
     GraphConfigError
-        If the response schema has no JSON Schema, or asks for a secret.
+        If the response schema has no JSON Schema or asks for a secret, or the default does not fit
+        it.
     GraphExecutionError
         If the id was used before in this run of the node.
     """
@@ -234,7 +256,26 @@ def interrupt(
         )
     if question.response_schema is not None:
         answers.remember(frame.thread_id, question.key, response_schema)
+    if expires is not None or default is not NO_DEFAULT:
+        question = _ending(question, expiry(expires), default, frame.thread_id)
     return answer_to(frame, question, response_schema)
+
+
+def _ending(
+    question: Interrupt, expires_at: float | None, default: Any, thread_id: str
+) -> Interrupt:
+    """Return a question that may end without an answer."""
+    ends: dict[str, Any] = {"expires_at": expires_at}
+    if default is not NO_DEFAULT:
+        try:
+            judged = answers.judge(question, default, thread_id=thread_id)
+        except AnswerError as error:
+            listed = "; ".join(f"{path or 'it'}: {text}" for path, text in error.problems.items())
+            raise GraphConfigError(
+                f"The default of {question.key!r} does not fit its response schema: {listed}"
+            ) from error
+        ends |= {"default": judged, "has_default": True}
+    return question.model_copy(update=ends)
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,6 +318,8 @@ def ask(
     same : function
         Takes the payload that an answer was given to, and returns whether that answers this
         question. Otherwise, and on another branch than the answer's own, it is asked again.
+
+    One that is dismissed is answered with False.
     """
     frame = _running_frame()
     asked = _question(frame, payload, id, message, reason, response_schema)
@@ -284,7 +327,11 @@ def ask(
     shown = frame.shown.get(question.key)
     if question.key in frame.answers and (shown is None or not same(shown.payload)):
         frame.forget(question.key)
-    return Submitted(question, answer_to(frame, question, None), frame)
+    try:
+        answer = answer_to(frame, question, None)
+    except NoAnswerError:
+        answer = False
+    return Submitted(question, answer, frame)
 
 
 def _running_frame() -> Frame:
@@ -319,13 +366,26 @@ def answer_to(frame: Frame, question: Interrupt, response_schema: Any) -> Any:
     ------
     GraphInterrupt
         While there is none, or if the type refuses the one there is.
+    NoAnswerError
+        If the question ended without one, and has no default.
     """
     key = question.key
+    if frame.answers.get(key) is Lapse.AGAIN:
+        frame.forget(key)
     if key not in frame.answers and frame.ask is not None:
         frame.take(question, frame.ask(question))
     if key not in frame.answers:
         raise GraphInterrupt(question)
+    given = frame.answers[key]
+    if isinstance(given, Lapse):
+        given = _default(frame.shown.get(key, question), given)
     try:
-        return answers.typed(response_schema, frame.answers[key], key)
+        return answers.typed(response_schema, given, key)
     except AnswerError as error:
         raise GraphInterrupt(question, frame.refused(key, error.problems)) from error
+
+
+def _default(question: Interrupt, lapse: Lapse) -> Any:
+    if not question.has_default:
+        raise NoAnswerError(question.key, lapse.value)
+    return fresh(question.default)

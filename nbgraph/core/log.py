@@ -19,6 +19,7 @@ from nbgraph.core.events import (
 )
 from nbgraph.core.migration import Migration
 from nbgraph.core.position import Position, fold, superstepped
+from nbgraph.core.replay import replayed
 from nbgraph.core.schema import StateSchema
 from nbgraph.core.snapshots import position_of, snapshot_of
 from nbgraph.core.store import BranchSummary, Claim, StateStore
@@ -40,18 +41,17 @@ class Draft:
     def add(self, *events: Event) -> None:
         """Append events."""
         for event in events:
-            self._place(event)
+            self._last += 1
+            stamp(event, branch_id=self._branch_id, sequence=self._last)
+        self.events += events
         self.position = fold(events, self._folding, self.position)
 
     def finish(self, event: SuperstepFinished, state: Mapping[str, Any]) -> None:
         """Append the end of a superstep whose merged state is known."""
-        self._place(event)
-        self.position = superstepped(self.position, event, state)
-
-    def _place(self, event: Event) -> None:
         self._last += 1
         stamp(event, branch_id=self._branch_id, sequence=self._last)
         self.events.append(event)
+        self.position = superstepped(self.position, event, state)
 
     @property
     def ends_run(self) -> bool:
@@ -132,11 +132,11 @@ class Log:
                 return None
             raise
         if found.snapshot is None:
-            return fold(self._migration.read(found.events), self.folding)
+            return replayed(self._migration.read(found.events), self.folding)
         start = position_of(found.snapshot, self.folding, self._migration)
         if start is None:
-            return fold(await self.read(upto=upto), self.folding)
-        return fold(self._migration.read(found.events), self.folding, start)
+            return replayed(await self.read(upto=upto), self.folding)
+        return replayed(self._migration.read(found.events), self.folding, start)
 
     async def read(self, *, after: int = 0, upto: int | None = None) -> Sequence[Event]:
         """Return recorded events; none for a thread that is new."""

@@ -18,6 +18,7 @@ from contextvars import Context, copy_context
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
+from nbgraph.core.eager import Starter
 from nbgraph.core.workers import waiting
 
 __all__ = ["SyncTwin", "call_soon", "iterate", "on_loop_thread", "run_sync", "submit"]
@@ -28,8 +29,8 @@ _loop: asyncio.AbstractEventLoop | None = None
 
 
 def _forget() -> None:
-    global _loop, _lock
-    _loop, _lock = None, threading.Lock()
+    global _loop, _lock, _starter
+    _loop, _lock, _starter = None, threading.Lock(), Starter()
 
 
 os.register_at_fork(after_in_child=_forget)
@@ -56,9 +57,11 @@ def submit(
 ) -> Future[T]:
     """Start a coroutine on the loop thread, in a copy of the caller's context.
 
-    A result of any kind comes through the future, `KeyboardInterrupt` and `SystemExit` too: inside
-    the loop they would end it. Cancelling the future cancels the coroutine; `ended` is called once
-    it is really over.
+    Its first steps are taken as soon as the loop gets there, before anything that the loop hears of
+    later: a run that is told to pause hears it before the outcome that came after. A result of any
+    kind comes through the future, `KeyboardInterrupt` and `SystemExit` too: inside the loop they
+    would end it. Cancelling the future cancels the coroutine; `ended` is called once it is really
+    over.
     """
     future: Future[T] = Future()
     call_soon(_start, coroutine, future, copy_context(), ended)
@@ -79,7 +82,11 @@ def _start(
     if future.cancelled():
         over()
         return
-    task = loop().create_task(_settled(coroutine, future), context=context)
+    begun = context.run(_starter.start, [("nbgraph-call", _settled(coroutine, future))])
+    if not begun:  # it never waited
+        over()
+        return
+    task = begun[0]
     _running.add(task)
     task.add_done_callback(_running.discard)
     task.add_done_callback(lambda _: over())
@@ -101,6 +108,7 @@ async def _settled(coroutine: Coroutine[Any, Any, T], future: Future[T]) -> None
 
 
 _running: set[asyncio.Task[None]] = set()
+_starter = Starter()
 
 
 def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:

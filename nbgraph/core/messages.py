@@ -109,6 +109,13 @@ def add_messages(current: Any, update: Any) -> Any:
     A message with the id of one in the list stands in its place, a `RemoveMessage` takes one out,
     any other is put at the end.
 
+    Parameters
+    ----------
+    current : list of messages or None
+        What the field holds; None before its first value.
+    update : list of messages
+        What a node writes; one without an id is given one.
+
     Raises
     ------
     StateUpdateError

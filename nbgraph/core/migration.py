@@ -23,6 +23,7 @@ from nbgraph.core.events import (
     TaskSpec,
 )
 from nbgraph.core.flow import Structure
+from nbgraph.core.record import empty
 from nbgraph.core.schema import StateSchema
 from nbgraph.errors import GraphConfigError
 
@@ -35,8 +36,8 @@ Placed = TypeVar("Placed", TaskSpec, Route)
 class Migration:
     """What nodes and fields are called now, by the name they had; a field of None is dropped."""
 
-    nodes: Mapping[str, str] = field(default_factory=dict[str, str])
-    fields: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
+    nodes: Mapping[str, str] = field(default_factory=empty)
+    fields: Mapping[str, str | None] = field(default_factory=empty)
 
     def __bool__(self) -> bool:
         return bool(self.nodes or self.fields)
@@ -59,8 +60,12 @@ class Migration:
                     "replaced": self._kept(replaced),
                     "tasks": tuple(map(self._placed, tasks)),
                 }
-            case StateEdited(update=update, replaced=replaced):
-                return {"update": self._update(update), "replaced": self._kept(replaced)}
+            case StateEdited(update=update, replaced=replaced, tasks=tasks):
+                return {
+                    "update": self._update(update),
+                    "replaced": self._kept(replaced),
+                    "tasks": None if tasks is None else tuple(map(self._placed, tasks)),
+                }
             case TaskFinished(update=update, replaced=replaced, routes=routes):
                 return {
                     "update": self._update(update),

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from pydantic import BaseModel
 
 from nbgraph.core.context import NodeContext
-from nbgraph.core.driver import Shape
+from nbgraph.core.driver import Folding, Shape
 from nbgraph.core.importing import found_at, is_importable
+from nbgraph.core.node_cache import NodeCache
 from nbgraph.core.path import Goal, Source
 from nbgraph.core.retry import Retry, checked_retry
+from nbgraph.core.timeout import Timeout, checked_timeout
 
 if TYPE_CHECKING:
     from tenacity import BaseRetrying
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["END", "START", "Command", "Inner", "Node", "Send", "node"]
 
+OnError = Callable[[Any, Exception], Any] | Literal["ask"]
+"""What stands in for a node that failed: a function of the state and the error, or a person."""
 _TASK_NUMBER = re.compile(r"\[\d+\]$")
 
 
@@ -81,13 +85,14 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Inner:
-    """The sub-graph that a node runs: how it is drawn, and the fields both states have.
+    """The sub-graph that a node runs: how it is drawn and folded, and the fields both states have.
 
     `stable` is whether all visits are turns of one thread.
     """
 
     shape: Shape
     structure: Structure
+    folding: Folding
     shared: tuple[str, ...] = ()
     stable: bool = False
 
@@ -112,18 +117,25 @@ class Node(Source, Goal):
     accepts_context: bool = False
     context_is_keyword: bool = False
     context_parameter_name: str | None = None
-    timeout: float | None = None
+    timeout: float | Timeout | None = None
     retry: Retry | BaseRetrying | None = None
+    on_error: OnError | None = None
+    cache: NodeCache | None = None
     goto: tuple[Any, ...] = ()
     label: str | None = None
     text: str | None = field(default=None, repr=False)
     metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
     inner: Inner | None = None
     effect: Literal["once"] | None = None
+    defer: bool = False
     is_async: bool = field(init=False, repr=False)
+    is_bare: bool = field(init=False, repr=False)
+    """Whether to run it is to call it: nothing limits, repeats or records what it does."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "is_async", inspect.iscoroutinefunction(self.handler))
+        around = (self.timeout, self.retry, self.effect, self.on_error, self.cache)
+        object.__setattr__(self, "is_bare", all(each is None for each in around))
 
     @property
     def source(self) -> str | None:
@@ -176,13 +188,16 @@ def node(
     *,
     name: str | None = None,
     ref: str | None = None,
-    timeout: float | None = None,
+    timeout: float | Timeout | None = None,
     retry: Retry | BaseRetrying | None = None,
+    on_error: OnError | None = None,
+    cache: NodeCache | None = None,
     goto: Iterable[Any] | None = None,
     label: str | None = None,
     description: str | None = None,
     metadata: Mapping[str, Any] | None = None,
     effect: Literal["once"] | None = None,
+    defer: bool = False,
 ) -> Callable[[Callable[..., Any]], Node]: ...
 def node(  # noqa: PLR0913 - a decorator's options
     function: Callable[..., Any] | None = None,
@@ -190,13 +205,16 @@ def node(  # noqa: PLR0913 - a decorator's options
     *,
     name: str | None = None,
     ref: str | None = None,
-    timeout: float | None = None,
+    timeout: float | Timeout | None = None,
     retry: Retry | BaseRetrying | None = None,
+    on_error: OnError | None = None,
+    cache: NodeCache | None = None,
     goto: Iterable[Any] | None = None,
     label: str | None = None,
     description: str | None = None,
     metadata: Mapping[str, Any] | None = None,
     effect: Literal["once"] | None = None,
+    defer: bool = False,
 ) -> Node | Callable[[Callable[..., Any]], Node]:
     """Make a node of a function, as a decorator with or without options.
 
@@ -208,11 +226,18 @@ def node(  # noqa: PLR0913 - a decorator's options
         The node's name; by default the function's. A lambda needs one.
     ref : str, optional
         An import path that stands for the function in a graph's specification.
-    timeout : float, optional
-        Seconds one run of the node may take; with `retry`, each attempt.
+    timeout : float or Timeout, optional
+        Seconds one run of the node may take; with `retry`, each attempt. `Timeout(run=, idle=)`
+        also says for how long it may be silent.
     retry : Retry or tenacity Retrying, optional
         Tries the node again when it raises. Of tenacity's object, `stop`, `wait` and `retry` are
         used. An interrupt is no error.
+    on_error : function or "ask", optional
+        Stands in when the node fails, after its last attempt. A function takes the state and the
+        error, and returns what a node may return, or None to let the error be. `"ask"` asks a
+        person: retry, skip, or set the result.
+    cache : NodeCache, optional
+        Keeps the node's results, and gives them where the input is the same.
     goto : list of nodes, names and END, optional
         Where the node may lead by its own word.
     label, description : str, optional
@@ -224,6 +249,9 @@ def node(  # noqa: PLR0913 - a decorator's options
         The node runs at most once for a task: its start is recorded before it runs, and if the
         process ends or it fails before there is a result, it is not repeated. A person is asked to
         retry it, to skip it (nothing is written) or to set what it returned.
+    defer : bool
+        The node waits until no other node follows, and then runs once, however many led to it. A
+        `Send` to it is not held back.
 
     Returns
     -------
@@ -245,13 +273,16 @@ def node(  # noqa: PLR0913 - a decorator's options
             accepts_context=context is not None,
             context_is_keyword=context is not None and context.kind is context.KEYWORD_ONLY,
             context_parameter_name=None if context is None else context.name,
-            timeout=_checked_timeout(timeout),
+            timeout=checked_timeout(timeout),
             retry=checked_retry(retry),
+            on_error=_checked_on_error(on_error, effect),
+            cache=_checked_cache(cache, effect),
             goto=_checked_goto(goto),
             label=label,
             text=description,
             metadata=dict(metadata or {}),
             effect=_checked_effect(effect, retry),
+            defer=bool(defer),
         )
 
     return made if function is None else made(function)
@@ -296,10 +327,20 @@ def _context_parameter(handler: Callable[..., Any]) -> inspect.Parameter | None:
     return parameters[1]
 
 
-def _checked_timeout(timeout: float | None) -> float | None:
-    if timeout is not None and not timeout > 0:
-        raise TypeError(f"timeout is a number of seconds above 0, got {timeout!r}")
-    return timeout
+def _checked_on_error(on_error: Any, effect: Any) -> OnError | None:
+    if not (on_error is None or on_error == "ask" or callable(on_error)):
+        raise TypeError(f"on_error is a function of state and error, or 'ask', got {on_error!r}")
+    if on_error is not None and effect is not None:
+        raise TypeError("A node with effect='once' asks by itself; leave on_error= out")
+    return on_error
+
+
+def _checked_cache(cache: Any, effect: Any) -> NodeCache | None:
+    if not (cache is None or isinstance(cache, NodeCache)):
+        raise TypeError(f"cache takes a NodeCache, got {cache!r}; NodeCache(ttl=60), for example")
+    if cache is not None and effect is not None:
+        raise TypeError("A node with effect='once' has an effect each time; leave cache= out")
+    return cache
 
 
 def _checked_effect(effect: Any, retry: Any) -> Literal["once"] | None:

@@ -154,11 +154,9 @@ class NodeHooks:
         return None if self.outer is None else await self.outer.answer(question)
 
 
-def node_hooks(info: RunInfo, task: TaskSpec, step: int) -> NodeHooks | None:
-    """Return the node hooks of a task; None if no middleware has a say in it."""
+def node_hooks(info: RunInfo, task: TaskSpec, step: int) -> NodeHooks:
+    """Return the node hooks of a task."""
     graph, log = info.graph, info.log
-    if not (graph.middleware or info.asker):
-        return None
     where = NodeMiddlewareContext(
         graph_name=graph.name,
         node_name=task.node,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import BaseModel
 
-from nbgraph.core import answers
+from nbgraph.core.answering import answers_given, expired
 from nbgraph.core.events import (
     AnswersGiven,
     BreakpointsSet,
@@ -18,19 +18,14 @@ from nbgraph.core.events import (
     TaskFinished,
 )
 from nbgraph.core.flow import Structure
+from nbgraph.core.naming import listed, login_name
 from nbgraph.core.position import Position, merged_state
 from nbgraph.core.requests import Continue, Edit, Resume, SetBreakpoints, Skip, Start
 from nbgraph.core.schema import StateSchema, Update
-from nbgraph.core.superstep import check_conflicts, first_tasks
-from nbgraph.errors import (
-    AlreadyAnsweredError,
-    AnswerError,
-    InvalidUpdateError,
-    ResumeError,
-    StaleAnswerError,
-)
+from nbgraph.core.superstep import check_conflicts, first_tasks, gone_to
+from nbgraph.errors import InvalidUpdateError, ResumeError
 
-__all__ = ["answering", "check_breakpoints", "check_unanswered", "login_name", "opening"]
+__all__ = ["check_breakpoints", "opening"]
 
 
 def opening(
@@ -40,8 +35,9 @@ def opening(
     structure: Structure,
     schema: StateSchema,
     thread_id: str,
+    now: float = -math.inf,
 ) -> list[Event]:
-    """Return the events a request begins with.
+    """Return the events a request begins with; `now` decides which questions are expired.
 
     Raises
     ------
@@ -56,15 +52,13 @@ def opening(
         case Start():
             return [_start(request, position, structure, schema)]
         case Resume():
-            return [answering(request, position, thread_id)]
-        case Continue(until=until):
-            _check_continue(position)
-            _check_until(until, structure)
-            if position.unmerged:
-                _check_merge(position, schema)
-            return []
+            return [answers_given(request, position, thread_id=thread_id, now=now)]
+        case Continue():
+            _check_until(request.until, structure)
+            _check_tasks(request.tasks, position)
+            return _continued(position, schema, expired(position, thread_id=thread_id, now=now))
         case Edit():
-            return [_edited(request, position, schema)]
+            return [_edited(request, position, structure, schema)]
         case Skip():
             return [_skipped(request, position, schema)]
         case SetBreakpoints():
@@ -76,7 +70,7 @@ def _start(
 ) -> RunStarted:
     if position.pending:
         raise ResumeError(
-            f"The thread waits for {_listed(position.pending)}; answer with Resume, or fork it at "
+            f"The thread waits for {listed(position.pending)}; answer with Resume, or fork it at "
             "an earlier event and start there"
         )
     update = _fitted(request.input, "input", position, schema)
@@ -94,21 +88,45 @@ def _fitted(
     return schema.start(given, where)
 
 
-def _edited(request: Edit, position: Position, schema: StateSchema) -> StateEdited:
+def _edited(
+    request: Edit, position: Position, structure: Structure, schema: StateSchema
+) -> StateEdited:
     checked = _fitted(request.update, "edit", position, schema)
-    for result in () if position.merged else position.finished.values():
+    tasks = None if request.goto is None else gone_to(structure, schema, request.goto)
+    if tasks is None and not position.merged:
+        _check_unwritten(checked, position, schema)
+    return StateEdited(
+        update=dict(checked.values),
+        replaced=checked.replaced,
+        by=request.by or login_name(),
+        tasks=tasks,
+    )
+
+
+def _check_unwritten(checked: Update, position: Position, schema: StateSchema) -> None:
+    """Refuse an edit of a field that a finished task of the superstep wrote, unless both merge."""
+    for result in position.finished.values():
         for name in checked.values:
             alone = not schema.merges(name) or name in (*checked.replaced, *result.replaced)
             if name in result.update and alone:
                 raise InvalidUpdateError(name, ["an edit", result.node])
-    return StateEdited(
-        update=dict(checked.values), replaced=checked.replaced, by=request.by or login_name()
-    )
+
+
+def _continued(position: Position, schema: StateSchema, over: AnswersGiven | None) -> list[Event]:
+    if over is not None:
+        return [over]
+    _check_continue(position)
+    if position.unmerged:
+        _check_merge(position, schema)
+    return []
 
 
 def _check_continue(position: Position) -> None:
     if position.pending and not position.runnable:
-        raise ResumeError(f"The thread waits for {_listed(position.pending)}; answer with Resume")
+        raise ResumeError(
+            f"The thread waits for {listed(position.pending)}; answer with Resume, which also "
+            "takes DISMISS and ASK_AGAIN"
+        )
     if not position.tasks:
         state = "is new" if position.status == "new" else "has finished"
         raise ResumeError(f"The thread {state}, so there is nothing to continue; pass an input")
@@ -118,7 +136,16 @@ def _check_until(path: str | None, structure: Structure) -> None:
     known = (shape.path for shape in structure.node_shapes())
     if path is not None and path not in known:
         raise ResumeError(
-            f"There is no node {path!r} to run to; nodes are {_listed(structure.nodes)}"
+            f"There is no node {path!r} to run to; nodes are {listed(structure.nodes)}"
+        )
+
+
+def _check_tasks(task_ids: tuple[str, ...], position: Position) -> None:
+    known = [task.task_id for task in position.runnable]
+    unknown = [task_id for task_id in task_ids if task_id not in known]
+    if unknown:
+        raise ResumeError(
+            f"Task {listed(unknown)} is not about to run; those that are: {listed(known)}"
         )
 
 
@@ -129,76 +156,9 @@ def _check_merge(position: Position, schema: StateSchema) -> None:
         merged_state(position, schema)
     except Exception as error:  # a reducer is the user's own code
         raise ResumeError(
-            f"The results of {_listed(position.finished)} cannot be merged: {error}; edit the "
+            f"The results of {listed(position.finished)} cannot be merged: {error}; edit the "
             "state, skip one of these tasks with another value, or fork the thread before it"
         ) from error
-
-
-def answering(request: Resume, position: Position, thread_id: str) -> AnswersGiven:
-    """Return what is recorded of answers, which fit their questions and where the thread stands.
-
-    Raises
-    ------
-    ResumeError
-        If there is no such question, or a question without an answer where all are needed.
-    StaleAnswerError
-        If an answer was given to another asking of its question.
-    AnswerError
-        If an answer does not fit its question.
-    """
-    if not position.pending:
-        where = {"before": "at a breakpoint", "after": "at a breakpoint"}.get(position.paused or "")
-        stands = f"pauses {where}; continue it without an answer" if where else "asks nothing now"
-        _check_asked(request, position)
-        raise ResumeError(f"The thread {stands}")
-    given = _by_key(request, position)
-    _check_asked(request, position)
-    unknown = [key for key in given if key not in position.pending]
-    if unknown:
-        raise ResumeError(
-            f"{_listed(unknown)} is not pending; pending are {_listed(position.pending)}"
-        )
-    missing = [key for key in position.pending if key not in given]
-    if missing and not request.partial:
-        raise ResumeError(
-            f"{_listed(missing)} has no answer; answer all, or pass partial=True to answer some"
-        )
-    return AnswersGiven(
-        answers=_judged(given, position, thread_id),
-        asked={key: position.pending[key].asked for key in given},
-        by=request.by or login_name(),
-    )
-
-
-def _judged(given: Mapping[str, Any], position: Position, thread_id: str) -> dict[str, Any]:
-    judged: dict[str, Any] = {}
-    problems: dict[str, AnswerError] = {}
-    for key, answer in given.items():
-        try:
-            judged[key] = answers.judge(position.pending[key], answer, thread_id=thread_id)
-        except AnswerError as error:
-            problems[key] = error
-    if problems:
-        raise next(iter(problems.values()))
-    return judged
-
-
-def _by_key(request: Resume, position: Position) -> Mapping[str, Any]:
-    if request.answers is not None:
-        return request.answers
-    if len(position.pending) > 1:
-        raise ResumeError(
-            f"Resume(value) answers the only pending question, and {_listed(position.pending)} "
-            "are pending; pass Resume(answers={key: value})"
-        )
-    return {next(iter(position.pending)): request.value}
-
-
-def _check_asked(request: Resume, position: Position) -> None:
-    for key, asked in request.asked.items():
-        pending = position.pending.get(key)
-        if pending is None or pending.asked != asked:
-            raise StaleAnswerError(key, asked, pending.asked if pending else None)
 
 
 def _skipped(request: Skip, position: Position, schema: StateSchema) -> TaskFinished:
@@ -208,7 +168,7 @@ def _skipped(request: Skip, position: Position, schema: StateSchema) -> TaskFini
     task = unfinished.get(request.task_id)
     if task is None or position.merged:
         raise ResumeError(
-            f"Task {request.task_id!r} is not unfinished; unfinished are {_listed(unfinished)}"
+            f"Task {request.task_id!r} is not unfinished; unfinished are {listed(unfinished)}"
         )
     if any(item.task_id == task.task_id for item in position.pending.values()):
         raise ResumeError(f"Task {task.task_id!r} waits for an answer; answer it instead")
@@ -247,36 +207,5 @@ def check_breakpoints(structure: Structure, names: tuple[str, ...]) -> None:
     unknown = [name for name in names if not structure.has(name)]
     if unknown:
         raise ResumeError(
-            f"There is no node {_listed(unknown)} to pause at; nodes are {_listed(structure.nodes)}"
+            f"There is no node {listed(unknown)} to pause at; nodes are {listed(structure.nodes)}"
         )
-
-
-def check_unanswered(
-    events: Sequence[Event], keys: Iterable[str], asked: Mapping[str, int]
-) -> None:
-    """Refuse an answer that somebody gave before, as these events tell.
-
-    Raises
-    ------
-    AlreadyAnsweredError
-        Saying who answered, and when.
-    """
-    given = [event for event in events if isinstance(event, AnswersGiven)]
-    for event in given:
-        for key in keys:
-            if key in event.answers and asked.get(key, event.asked[key]) == event.asked[key]:
-                raise AlreadyAnsweredError(key, event.by, event.created_at)
-
-
-def login_name() -> str | None:
-    """Return who uses this process: `JUPYTERHUB_USER`, else the login name, if there is one."""
-    try:
-        import getpass
-
-        return os.environ.get("JUPYTERHUB_USER") or getpass.getuser()
-    except (KeyError, OSError):
-        return None
-
-
-def _listed(names: Any) -> str:
-    return ", ".join(map(repr, names)) or "nothing"

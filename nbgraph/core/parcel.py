@@ -64,6 +64,7 @@ class Parcel:
     names: Mapping[str, str]
     """The ids of the run, its thread and its branch."""
     step: int
+    remaining_steps: int
     planned: tuple[int, float]
     size: int
     """How many tasks the superstep has."""
@@ -103,6 +104,7 @@ def packed(info: RunInfo, step: int, calls: Sequence[TaskCall]) -> Parcel:
         middleware=info.graph.middleware,
         names=info.names,
         step=step,
+        remaining_steps=info.remaining(step),
         planned=(info.log.position.planned, info.log.position.planned_at),
         size=len(info.log.position.tasks),
         stream_modes=info.stream_modes,
@@ -176,6 +178,7 @@ def _unpacked(
         stream_modes=parcel.stream_modes,
         resume_values=MappingProxyType(errand.resume_values),
         planned=parcel.planned,
+        remaining_steps=parcel.remaining_steps,
         run_id=names["run_id"],
         root_run_id=names["root_run_id"],
         thread_id=names["thread_id"],

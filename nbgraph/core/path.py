@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from nbgraph.errors import GraphConfigError
 
-__all__ = ["Branch", "Goal", "Join", "Path", "Source", "Transition", "checked_goal"]
+__all__ = ["Branch", "Goal", "Join", "Named", "Path", "Source", "Transition", "checked_goal"]
 
 
 class Source:
@@ -24,6 +24,13 @@ class Goal:
     """What a way can lead to: a node, or END."""
 
     __slots__ = ()
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Named(Goal):
+    """A node that is known by its name alone until the flow is checked."""
 
     name: str
 

@@ -31,6 +31,7 @@ from nbgraph.core.events import (
     TaskSpec,
 )
 from nbgraph.core.questions import Answered, waiting
+from nbgraph.core.record import empty
 from nbgraph.core.starts import Began, ended, outcome_key, paused, started
 from nbgraph.core.store import BranchSummary, Status
 
@@ -80,20 +81,20 @@ class Position:
 
     sequence: int = 0
     step: int = 0
-    state: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    state: Mapping[str, Any] = field(default_factory=empty)
     tasks: tuple[TaskSpec, ...] = ()
-    finished: Mapping[str, TaskFinished] = field(default_factory=dict[str, TaskFinished])
-    failed: Mapping[str, TaskFailed] = field(default_factory=dict[str, TaskFailed])
-    began: Began = field(default_factory=dict[str, tuple[str | None, ...]])
-    pending: Mapping[str, Interrupt] = field(default_factory=dict[str, Interrupt])
-    answered: Mapping[str, Answered] = field(default_factory=dict[str, Answered])
-    caches: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
-    once: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
-    hooked: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
-    children: Mapping[str, ChildPlace] = field(default_factory=dict[str, ChildPlace])
+    finished: Mapping[str, TaskFinished] = field(default_factory=empty)
+    failed: Mapping[str, TaskFailed] = field(default_factory=empty)
+    began: Began = field(default_factory=empty)
+    pending: Mapping[str, Interrupt] = field(default_factory=empty)
+    answered: Mapping[str, Answered] = field(default_factory=empty)
+    caches: Mapping[str, Mapping[str, Any]] = field(default_factory=empty)
+    once: Mapping[str, Mapping[str, Any]] = field(default_factory=empty)
+    hooked: Mapping[str, Mapping[str, Any]] = field(default_factory=empty)
+    children: Mapping[str, ChildPlace] = field(default_factory=empty)
     planned: int = 0
     planned_at: float = 0.0
-    joins: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    joins: Mapping[str, tuple[str, ...]] = field(default_factory=empty)
     before: tuple[str, ...] | None = None
     after: tuple[str, ...] | None = None
     merged: bool = False
@@ -189,7 +190,7 @@ def _position(values: dict[str, Any]) -> Position:
 def fold(events: Iterable[Event], folding: Folding, start: Position | None = None) -> Position:
     """Return the position after `events`, from `start` or from nothing."""
     position = start or Position()
-    if isinstance(events, tuple | list) and len(events) == 1:
+    if isinstance(events, (tuple, list)) and len(events) == 1:
         return advance(position, events[0], folding)
     for finished, group in groupby(events, _is_result):
         if finished:
@@ -214,9 +215,8 @@ def _all_finished(position: Position, events: Iterable[TaskFinished]) -> Positio
     failed = position.failed
     if failed:
         failed = {key: value for key, value in failed.items() if key not in done}
-    return position.moved(
-        sequence=sequence, finished=done, failed=failed, paused=None, failure=None
-    )
+    changes = {"finished": done, "failed": failed, "paused": None, "failure": None}
+    return _position(position.__dict__ | changes | {"sequence": sequence})
 
 
 def advance(position: Position, event: Event, folding: Folding) -> Position:
@@ -299,7 +299,15 @@ def _written(position: Position, event: RunStarted | StateEdited, folding: Foldi
         case StateEdited(update=update, replaced=replaced, replace=whole):
             start: Mapping[str, Any] = {} if whole else position.state
             state = folding.apply(start, update, replaced)
-            return position.moved(sequence=event.sequence, state=state)
+            edited = position.moved(sequence=event.sequence, state=state)
+            return edited if event.tasks is None else _sent_to(edited, event, event.tasks)
+
+
+def _sent_to(position: Position, event: StateEdited, tasks: tuple[TaskSpec, ...]) -> Position:
+    """Return the position after somebody said what runs next."""
+    return position.moved(
+        **_CLEARED, tasks=tasks, planned=event.sequence, planned_at=event.created_at
+    )
 
 
 def _reported(
@@ -312,7 +320,9 @@ def _reported(
     match event:
         case TaskFailed():
             return moved.moved(
-                failed={**position.failed, task_id: event}, children=_placed(position, event)
+                failed={**position.failed, task_id: event},
+                children=_placed(position, event),
+                answered=_asked_anew(position.answered, task_id),
             )
         case TaskInterrupted(interrupts=interrupts, cache=cache, answers=hooked, ended=keys):
             asked = {item.key for item in interrupts}
@@ -332,6 +342,17 @@ def _reported(
             kept = {**position.once.get(task_id, {}), key: value}
             began = ended(position.began, task_id, key)
             return moved.moved(once={**position.once, task_id: kept}, began=began)
+
+
+def _asked_anew(answered: Mapping[str, Answered], task_id: str) -> Mapping[str, Answered]:
+    """Return what is answered after a task failed: one without an answer asks again."""
+    if all(item.counts for item in answered.values()):
+        return answered
+    return {
+        key: item
+        for key, item in answered.items()
+        if item.counts or item.interrupt.task_id != task_id
+    }
 
 
 def _begun(position: Position, task_id: str, key: str | None) -> Position:
@@ -355,7 +376,7 @@ def _placed(position: Position, event: TaskFailed | TaskInterrupted) -> Mapping[
 def _asked(position: Position, event: AnswersGiven | AnswerRefused) -> Position:
     pending, answered, began = dict(position.pending), dict(position.answered), position.began
     match event:
-        case AnswersGiven(answers=answers, by=by):
+        case AnswersGiven(answers=answers, by=by, lapsed=lapsed):
             for key, answer in answers.items():
                 answered[key] = Answered(
                     pending.pop(key),
@@ -365,6 +386,7 @@ def _asked(position: Position, event: AnswersGiven | AnswerRefused) -> Position:
                     event.sequence,
                     position.step + 1,
                     event.branch_id,
+                    lapsed.get(key),
                 )
         case AnswerRefused(key=key, problems=problems):
             asked = {"asked": event.sequence, "created_at": event.created_at}

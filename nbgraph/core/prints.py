@@ -11,19 +11,22 @@ from __future__ import annotations
 import logging
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Generator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Literal, TextIO
 
 from nbgraph.core.events import Logged
 
-__all__ = ["Say", "heard", "listening"]
+__all__ = ["Say", "heard", "listening", "listens"]
 
 Say = Callable[[Literal["print", "log"], Any], None]
 """Takes a kind and what was printed (str) or logged (`Logged`)."""
 
-_SILENT: AbstractContextManager[None] = nullcontext()
+
+_KEPT = 32
+"""How many ears are kept alive; a process has two, unless somebody redirects its streams."""
 
 
 class _Voice:
@@ -52,7 +55,8 @@ _voice: ContextVar[_Voice | None] = ContextVar("nbgraph_voice", default=None)
 
 
 @contextmanager
-def _speaking(say: Say) -> Generator[None]:
+def heard(say: Say) -> Generator[None]:
+    """Hear what is printed and logged in this context by the name of a task."""
     voice = _Voice(say)
     token = _voice.set(voice)
     try:
@@ -62,9 +66,9 @@ def _speaking(say: Say) -> Generator[None]:
         voice.close()
 
 
-def heard(say: Say) -> AbstractContextManager[None]:
-    """Return a context in which a task is heard by name, if its run is listened to at all."""
-    return _SILENT if _voice.get() is None else _speaking(say)
+def listens() -> bool:
+    """Return whether somebody listens to the current run; else a task needs no name."""
+    return _voice.get() is not None
 
 
 @contextmanager
@@ -75,7 +79,7 @@ def listening(say: Say) -> Generator[None]:
     """
     _ears.open()
     try:
-        with _speaking(say):
+        with heard(say):
             yield
     finally:
         _ears.close()
@@ -86,13 +90,13 @@ class _Ear:
 
     def __init__(self, name: str, behind: TextIO) -> None:
         self.behind = behind
-        self._name = name
+        self.stream = name
 
     def write(self, text: str) -> int:
         voice = _voice.get()
         if voice is None:
             return self.behind.write(text)
-        voice.put(self._name, text)
+        voice.put(self.stream, text)
         return len(text)
 
     def writelines(self, lines: Any) -> None:
@@ -138,6 +142,7 @@ class _Ears:
         self._lock = threading.Lock()
         self._count = 0
         self._records = _Records()
+        self._made: deque[_Ear] = deque(maxlen=_KEPT)
 
     def open(self) -> None:
         with self._lock:
@@ -145,8 +150,20 @@ class _Ears:
             for name in ("stdout", "stderr"):
                 stream = getattr(sys, name)
                 if stream is not None and not isinstance(stream, _Ear):
-                    setattr(sys, name, _Ear(name, stream))
+                    setattr(sys, name, self._ear(name, stream))
             logging.getLogger().addHandler(self._records)
+
+    def _ear(self, name: str, stream: TextIO) -> _Ear:
+        """Return the ear before a stream; it is not let go with its run.
+
+        `print` looks `sys.stdout` up once and, before Python 3.14, holds no reference to it: an ear
+        that another thread takes away meanwhile must not be freed, or the process crashes.
+        """
+        for ear in self._made:
+            if ear.behind is stream and ear.stream == name:
+                return ear
+        self._made.append(_Ear(name, stream))
+        return self._made[-1]
 
     def close(self) -> None:
         with self._lock:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
@@ -20,7 +20,7 @@ from nbgraph.errors import GraphConfigError, StateUpdateError, UnknownThreadErro
 if TYPE_CHECKING:
     from nbgraph.core.graph import Graph
 
-__all__ = ["StateSnapshot", "ThreadQueries"]
+__all__ = ["History", "StateSnapshot", "ThreadQueries"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,24 @@ class StateSnapshot:
 
     value: Any
     sequence: int
+
+
+class History(tuple[Event, ...]):
+    """What happened to a branch: its events, those of its ancestors included."""
+
+    thread_id: str
+    branch_id: str
+
+    def __new__(cls, events: Iterable[Event], thread_id: str, branch_id: str) -> History:
+        """Return the events with the names of their thread and branch."""
+        made = super().__new__(cls, events)
+        made.thread_id, made.branch_id = thread_id, branch_id
+        return made
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """The events, in order."""
+        return tuple(self)
 
 
 class ThreadQueries:
@@ -48,7 +66,7 @@ class ThreadQueries:
 
     async def history(
         self, thread_id: str, *, branch_id: str = "main", state_store: StateStore | None = None
-    ) -> Sequence[Event]:
+    ) -> History:
         """Return all that happened, in order: events with `id sequence type node created_at`.
 
         Raises
@@ -59,7 +77,7 @@ class ThreadQueries:
         events = await self._stored(thread_id, branch_id, state_store).events()
         if not events:
             raise UnknownThreadError(thread_id, branch_id)
-        return events
+        return History(events, thread_id, branch_id)
 
     async def branches(
         self, thread_id: str, *, state_store: StateStore | None = None
@@ -137,6 +155,7 @@ class ThreadQueries:
         *,
         branch_id: str = "main",
         create: bool = False,
+        goto: Any = None,
         state_store: StateStore | None = None,
     ) -> str:
         """Change the state through its reducers, and return the id of the event that did.
@@ -149,6 +168,9 @@ class ThreadQueries:
             Named fields.
         create : bool
             Make the thread, from the schema's defaults, if it is not in the store.
+        goto : node, str, Send, END or a list of them, optional
+            What runs next, instead of what would; the current superstep and its questions are
+            dropped. `invoke(None, ...)` goes on there.
         state_store : StateStore, optional
             Instead of the graph's own.
 
@@ -160,11 +182,13 @@ class ThreadQueries:
             If a value does not fit.
         InvalidUpdateError
             If a task of the current superstep wrote a field already that only one may write.
+        ResumeError
+            If there is no such node to go to.
         """
         thread = self._stored(thread_id, branch_id, state_store)
         if not create:
             await thread.position()
-        return (await _recorded(thread, Edit(values)))[-1].id
+        return (await _recorded(thread, Edit(values, goto=goto)))[-1].id
 
     async def fork(
         self,
@@ -175,8 +199,8 @@ class ThreadQueries:
         branch_id: str = "main",
         update: Mapping[str, Any] | None = None,
         state_store: StateStore | None = None,
-    ) -> str:
-        """Start a branch from event `from_`, and return its id.
+    ) -> BranchRecord:
+        """Start a branch from event `from_`, and return what is kept of it: its `id`, for one.
 
         `from_` is the event's sequence or its id, and without it the last one.
 
@@ -191,7 +215,10 @@ class ThreadQueries:
         """
         thread = self._stored(thread_id, branch_id, state_store)
         request = Fork(await sequence_of(thread, from_), name, update)
-        return (await _recorded(thread, request))[0].branch_id
+        branch_id = (await _recorded(thread, request))[0].branch_id
+        assert thread.store is not None
+        records = await thread.store.branches(thread_id)
+        return next(record for record in records if record.id == branch_id)
 
     async def compare(
         self, thread_id: str, a: str, b: str, *, state_store: StateStore | None = None
@@ -238,7 +265,11 @@ async def sequence_of(thread: Thread, address: int | str | None) -> int | None:
     if not isinstance(address, str):
         return address
     await thread.position()
-    found = (event.sequence for event in await thread.events() if event.id == address)
+    found = (
+        event.sequence
+        for event in await thread.events()
+        if address in (event.id, f"{thread.branch_id}:{event.sequence}")
+    )
     sequence = next(found, None)
     if sequence is None:
         raise StateUpdateError(

@@ -13,7 +13,10 @@ __all__ = ["Answered", "waiting"]
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """An answer, its question, who gave it when, and the event, superstep and branch of it."""
+    """An answer, its question, who gave it when, and the event, superstep and branch of it.
+
+    `lapsed` is why nobody gave it, if nobody did; it is the question's default then, or None.
+    """
 
     interrupt: Interrupt
     answer: Any
@@ -22,6 +25,12 @@ class Answered:
     sequence: int
     step: int
     branch_id: str = "main"
+    lapsed: str | None = None
+
+    @property
+    def counts(self) -> bool:
+        """Whether the question has an answer or a default, so that its node goes on with one."""
+        return self.lapsed is None or (self.lapsed != "again" and self.interrupt.has_default)
 
 
 def waiting(

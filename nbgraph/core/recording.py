@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from nbgraph.core.answering import answers_given, check_unanswered
 from nbgraph.core.events import (
     BreakpointsSet,
     Event,
@@ -20,7 +21,6 @@ from nbgraph.core.events import (
     StateEdited,
 )
 from nbgraph.core.log import Draft
-from nbgraph.core.opening import answering, check_unanswered
 from nbgraph.core.position import Position, fold
 from nbgraph.core.requests import Resume
 from nbgraph.core.store import StateStore
@@ -36,6 +36,7 @@ async def record_answers(
     request: Resume,
     *,
     graph: str,
+    now: float,
     take_over: bool = False,
 ) -> Position:
     """Record answers without running the thread, and return where it stands; its state is left out.
@@ -53,6 +54,8 @@ async def record_answers(
         The answers; `asked` says which asking each is for.
     graph : str
         The graph's name, which lists show.
+    now : float
+        Decides which questions are expired: theirs is recorded with the answers.
     take_over : bool
         Record them although the branch's last run has left no end, so that somebody may still run
         it: that run is then refused what it does next.
@@ -61,7 +64,7 @@ async def record_answers(
     ------
     ResumeError
         If the answers do not fit where the thread stands, or somebody may be running it.
-    AlreadyAnsweredError, StaleAnswerError, AnswerError
+    AlreadyAnsweredError, QuestionExpiredError, StaleAnswerError, AnswerError
         If a question is not waiting any more, or an answer does not fit it. Nothing is recorded.
     StateStoreError
         If the store cannot be used, or somebody else wrote to the branch at this moment.
@@ -70,7 +73,7 @@ async def record_answers(
     draft = Draft(fold(events, _WITHOUT_STATE), branch_id, _WITHOUT_STATE)
     expected = draft.position.sequence
     try:
-        draft.add(answering(request, draft.position, thread_id))
+        draft.add(answers_given(request, draft.position, thread_id=thread_id, now=now))
     except ResumeError:
         check_unanswered(events, request.asked, request.asked)
         raise

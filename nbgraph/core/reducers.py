@@ -61,12 +61,27 @@ class Replace:
 
 
 def replace(current: Any, update: Any) -> Any:  # noqa: ARG001 - a reducer takes both
-    """Return the update: the last value written stands."""
+    """Return the update: the last value written stands.
+
+    Parameters
+    ----------
+    current : Any
+        What the field holds; None before its first value.
+    update : Any
+        What a node writes.
+    """
     return update
 
 
 def add(current: Any, update: Any) -> Any:
     """Return the list with the update's items at its end.
+
+    Parameters
+    ----------
+    current : list or None
+        What the field holds; None before its first value.
+    update : list
+        What a node writes.
 
     Raises
     ------
@@ -80,6 +95,13 @@ def add(current: Any, update: Any) -> Any:
 
 def merge_dict(current: Any, update: Any) -> Any:
     """Return the dict with the update's keys over its own; the merge is shallow.
+
+    Parameters
+    ----------
+    current : dict or None
+        What the field holds; None before its first value.
+    update : dict
+        What a node writes.
 
     Raises
     ------

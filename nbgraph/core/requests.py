@@ -106,20 +106,27 @@ class Continue:
     """Go on with unfinished tasks, for `steps` supersteps, or until a task of `until` is next.
 
     `into` steps into sub-graphs: one that begins pauses before its first superstep, and one that
-    has begun runs one of its own.
+    has begun runs one of its own. `tasks` are the ids of those to run of the current superstep;
+    the others wait for the next request.
     """
 
     steps: int | None = None
     until: str | None = None
     into: bool = False
+    tasks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """Change the state through its reducers."""
+    """Change the state through its reducers.
+
+    `goto` says what runs next instead of what would: a node or its name, a `Send`, END or a list of
+    them. The current superstep and its questions are dropped.
+    """
 
     update: Mapping[str, Any]
     by: str | None = None
+    goto: Any = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,7 +64,9 @@ def checked_retry(retry: Any) -> Retry | BaseRetrying | None:
 
 
 class Attempts:
-    """The attempts of one task; `made` counts them.
+    """The attempts of one task; `made` counts them, `times` says when each began and ended.
+
+    `told` is what else is recorded of its result.
 
     Parameters
     ----------
@@ -76,6 +78,8 @@ class Attempts:
         Is told of every attempt that will be repeated.
     """
 
+    __slots__ = ("_describe", "_retry", "_say", "made", "times", "told")
+
     def __init__(
         self,
         retry: Retry | BaseRetrying | None,
@@ -83,9 +87,16 @@ class Attempts:
         say: Callable[[Attempt, float], None],
     ) -> None:
         self.made = 0
+        self.told: dict[str, Any] = {}
+        self.times: list[tuple[float, float]] = []
         self._retry = retry
         self._describe = describe
         self._say = say
+
+    @property
+    def several(self) -> tuple[tuple[float, float], ...]:
+        """The times, where there was more than one attempt."""
+        return tuple(self.times) if self.made > 1 else ()
 
     async def run(self, once: Callable[[], Awaitable[T]]) -> T:
         """Return what `once` returns, after as many attempts as it may take.
@@ -98,13 +109,14 @@ class Attempts:
         result: Any = None
         async for attempt in self._retrying(self._retry):
             self.made += 1
-            state = attempt.retry_state
+            state, began = attempt.retry_state, time.time()
             try:
                 result = await once()
             except Exception as error:  # noqa: BLE001 - the strategy says which are tried again
                 state.set_exception((type(error), error, error.__traceback__))
             else:
                 state.set_result(result)
+            self.times.append((round(began, 4), round(time.time(), 4)))
         return result
 
     def _retrying(self, retry: Retry | BaseRetrying) -> AsyncRetrying:

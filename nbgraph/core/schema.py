@@ -11,7 +11,7 @@ from typing import Annotated, Any, get_args, get_origin
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
-from nbgraph.core.field import Field
+from nbgraph.core.field import UNSURE, Field
 from nbgraph.core.reducers import GROWING, Replace, grown
 from nbgraph.core.types import described, unkept_fields
 from nbgraph.core.values import fresh, same
@@ -166,10 +166,14 @@ class StateSchema:
         values: dict[str, Any] = {}
         replaced: list[str] = []
         for name, value in given.items():
-            whole = isinstance(value, Replace)
-            values[name] = self._encode(name, value, where, whole=whole)
-            if whole:
-                replaced.append(name)
+            field = self.fields.get(name)
+            kept = UNSURE if field is None else field.plainly(value, whole=False)
+            if kept is UNSURE:
+                whole = isinstance(value, Replace)
+                kept = self._encode(name, value, where, whole=whole)
+                if whole:
+                    replaced.append(name)
+            values[name] = kept
         return Update(values, tuple(replaced))
 
     def _whole_update(self, given: BaseModel, where: str) -> Update:
@@ -237,8 +241,11 @@ class StateSchema:
                     fields=[name for name in update if name not in self.fields]
                 )
             for name, kept in update.items():
-                self._apply_one(following, own, name, kept, whole=name in replaced)
-        for name in [name for name, grew in own.items() if grew]:
+                if name in self.fields and self.fields[name].is_simple:
+                    following[name] = kept
+                else:
+                    self._apply_one(following, own, name, kept, whole=name in replaced)
+        for name in [name for name, grew in own.items() if grew] if own else ():
             following[name] = self.fields[name].fitted(following[name])
         return following
 
@@ -326,6 +333,13 @@ class StateSchema:
         except GraphExecutionError:
             return Replace(after)
 
+    def untouched(self, before: Mapping[str, Any], given: Any) -> bool:
+        """Return whether a state object plainly is what a node was given: quicker than to compare.
+
+        False says nothing.
+        """
+        return self._views is not None and self._views.untouched(given, before)
+
     def difference(self, before: Mapping[str, Any], changed: Any) -> dict[str, Any]:
         """Return the update that a state object changed in place stands for.
 
@@ -337,8 +351,6 @@ class StateSchema:
         after: Mapping[str, Any] = changed
         unread: Mapping[str, Any] = {}
         if self._views is not None:
-            if self._views.untouched(changed, before):
-                return {}
             after, unread = self._views.read(changed)
         gone = [name for name in before if name not in after and name not in unread]
         if gone:

@@ -138,7 +138,7 @@ def _event_in(kept: list[Any]) -> Any:
 
 
 def _answered_out(packing: Packing, given: Answered) -> list[Any]:
-    who = [given.by, given.at, given.sequence, given.step, given.branch_id]
+    who = [given.by, given.at, given.sequence, given.step, given.branch_id, given.lapsed]
     return [_dumped(packing, given.interrupt), given.answer, *who]
 
 

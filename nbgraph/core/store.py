@@ -58,6 +58,11 @@ class BranchRecord:
     parent_sequence: int
     created_at: float
 
+    @property
+    def from_event_id(self) -> str:
+        """The event it starts from, as an address on its parent: `"main:7"`."""
+        return f"{self.parent_branch_id}:{self.parent_sequence}"
+
 
 @dataclass(frozen=True, slots=True)
 class ThreadRecord:
@@ -152,7 +157,9 @@ class StateStore(Protocol):
     """An append-only log of commits for each branch of each thread.
 
     Every method is atomic and may be called from any event loop, several at once. Reads see whole
-    commits only. Text given as an id is data: any str without a surrogate is a valid id.
+    commits only. Text given as an id is data: any str without a surrogate is a valid id; one with
+    it, a store that is closed and one that cannot be read or written are a `StateStoreError`, and a
+    `StoreBusyError` where somebody else held it for longer than the store waits.
     """
 
     async def append(
@@ -181,8 +188,8 @@ class StateStore(Protocol):
             If somebody else took the branch over after `claim` was made.
         UnknownThreadError
             If the branch does not exist and `expected` is not 0, or it is not `"main"`.
-        StoreBusyError
-            If another process held the store for longer than the store waits.
+        StateStoreError
+            If an event cannot be kept as JSON.
         """
         ...
 
@@ -259,7 +266,8 @@ class StateStore(Protocol):
         UnknownThreadError
             If the thread or the parent branch does not exist.
         StateStoreError
-            If the branch exists, or `parent_sequence` is not an event of the parent.
+            If the branch exists, `parent_sequence` is not an event of the parent, or an event
+            cannot be kept as JSON.
         """
         ...
 
@@ -304,6 +312,11 @@ class StateStore(Protocol):
         """Check everything that is kept, and return what is not as it was written.
 
         Events before a damaged one can be read: `events(thread, branch, upto=sequence - 1)`.
+
+        Raises
+        ------
+        DamagedStoreError
+            If the store itself is too damaged to be read through.
         """
         ...
 
@@ -314,7 +327,8 @@ class StateStore(Protocol):
     async def prune(self) -> StoreSize:
         """Drop what can be made again or is not needed, give the space back, and return the size.
 
-        No event, question or state goes; `delete` removes threads.
+        Snapshots go, and large values that no thread holds. No event, question or state does;
+        `delete` removes threads.
         """
         ...
 

@@ -27,6 +27,7 @@ from nbgraph.core.position import Position, fold
 from nbgraph.core.schema import StateSchema
 
 if TYPE_CHECKING:
+    from nbgraph.core.interface import Interface
     from nbgraph.core.thread import Thread
 
 __all__ = [
@@ -132,6 +133,8 @@ class StreamFilter:
         What is asked for.
     schema : StateSchema
         Folds the events.
+    interface : Interface
+        Says what of the state the last event shows.
     thread_id, run_id : str
         The thread and the call.
     start : Position
@@ -144,6 +147,7 @@ class StreamFilter:
         self,
         modes: frozenset[StreamMode],
         schema: StateSchema,
+        interface: Interface,
         *,
         thread_id: str,
         run_id: str,
@@ -152,6 +156,7 @@ class StreamFilter:
     ) -> None:
         self._modes = modes
         self._schema = schema
+        self._interface = interface
         self._thread_id = thread_id
         self._run_id = run_id
         self._position = start
@@ -175,10 +180,10 @@ class StreamFilter:
             case SuperstepFinished():
                 yield from self._superstep(event, before)
             case RunFinished():
-                yield self._event("final", FinalEventData(self._state(), self._thread_id), event)
+                yield self._event("final", FinalEventData(self._shown(), self._thread_id), event)
             case RunPaused() | RunStopped():
                 asked = as_asked(self._position.pending)
-                data = InterruptEventData(self._state(), self._thread_id, asked)
+                data = InterruptEventData(self._shown(), self._thread_id, asked)
                 yield self._event("interrupt", data, event)
             case _:
                 pass
@@ -242,6 +247,9 @@ class StreamFilter:
         checkpoint_id = event.id if event is not None and self._stored else None
         return StreamEvent(mode, data, run_id=self._run_id, checkpoint_id=checkpoint_id)
 
+    def _shown(self) -> dict[str, Any]:
+        return self._interface.to_json(self._position.state)
+
     def _state(self) -> dict[str, Any]:
         return self._schema.to_json(self._position.state)
 
@@ -263,6 +271,7 @@ def filter_of(thread: Thread, modes: frozenset[StreamMode]) -> StreamFilter:
     return StreamFilter(
         modes,
         thread.folding,
+        thread.graph.interface,
         thread_id=thread.thread_id,
         run_id=thread.run_id,
         start=thread.began,

@@ -90,7 +90,8 @@ def subgraph(
         raise GraphConfigError(f"child_thread is 'fresh' or 'stable', got {child_thread!r}")
     wires = wiring(graph, share, state_in, state_out)
     shape = graph.shape  # which refuses a graph without a flow
-    inner = Inner(shape, graph.structure, wires.shared, stable=child_thread == "stable")
+    is_stable = child_thread == "stable"
+    inner = Inner(shape, graph.structure, graph.schema, wires.shared, stable=is_stable)
     made = node(name=name, label=label, description=description)(_Child(graph, wires, inner).run)
     return replace(made, inner=inner)
 

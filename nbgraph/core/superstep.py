@@ -14,14 +14,26 @@ from nbgraph.core.node import END, Command, Node, Send
 from nbgraph.core.path import Branch
 from nbgraph.core.position import Position
 from nbgraph.core.schema import StateSchema
-from nbgraph.errors import GraphExecutionError, InvalidUpdateError, StateUpdateError
+from nbgraph.errors import (
+    GraphExecutionError,
+    InvalidUpdateError,
+    ResumeError,
+    StateUpdateError,
+)
 
-__all__ = ["breaks_when", "check_conflicts", "first_tasks", "next_tasks", "read_result"]
+__all__ = [
+    "breaks_when",
+    "check_conflicts",
+    "first_tasks",
+    "gone_to",
+    "next_tasks",
+    "read_result",
+]
 
 
 def first_tasks(structure: Structure) -> tuple[TaskSpec, ...]:
     """Return the tasks of a turn's first superstep."""
-    return _numbered(_plain_route(name) for name in structure.starts)
+    return _numbered([_plain_route(name) for name in structure.starts])
 
 
 def next_tasks(
@@ -44,19 +56,45 @@ def next_tasks(
         If a router returns what its branch does not know.
     """
     routes: list[Route] = []
+    sources: list[str] = []
     for task in position.tasks:
-        result = position.finished[task.task_id]
-        chosen = _routes(structure, task.node, view) if result.routes is None else result.routes
-        routes.extend(chosen)
-    arrived, ready = _joined(structure, position)
-    routes.extend(map(_plain_route, ready))
-    return _numbered(routes), arrived
+        chosen = position.finished[task.task_id].routes
+        routes += _routes(structure, task.node, view) if chosen is None else chosen
+        if structure.deferred:
+            sources += [task.node] * (len(routes) - len(sources))
+    arrived, ready = _joined(structure, position) if structure.joins else ({}, [])
+    routes += [_plain_route(target) for target, _ in ready]
+    if not structure.deferred:
+        return _numbered(routes), arrived
+    sources += (there[0] for _, there in ready)
+    return _held_back(structure, position, list(zip(routes, sources, strict=True)), arrived)
 
 
-def _routes(structure: Structure, name: str, view: Callable[[], Any]) -> list[Route]:
-    if name in structure.branches:
-        return [_plain_route(_chosen(structure.branches[name], name, view()))]
-    return [_plain_route(target) for target in structure.edges.get(name, ())]
+def _held_back(
+    structure: Structure,
+    position: Position,
+    led: Sequence[tuple[Route, str]],
+    arrived: dict[str, tuple[str, ...]],
+) -> tuple[tuple[TaskSpec, ...], dict[str, tuple[str, ...]]]:
+    """Hold back deferred nodes while others follow; what led to them is kept as at a join."""
+    held = {name: position.joins[name] for name in structure.deferred if name in position.joins}
+    others: list[Route] = []
+    for route, source in led:
+        if route.node in structure.deferred and route.payload is None:
+            held[route.node] = tuple(dict.fromkeys((*held.get(route.node, ()), source)))
+        else:
+            others.append(route)
+    following = _numbered(others)
+    if following:
+        return following, {**arrived, **held}
+    return _numbered([_plain_route(name) for name in held]), arrived
+
+
+def _routes(structure: Structure, name: str, view: Callable[[], Any]) -> Iterable[Route]:
+    branch = structure.branches.get(name)
+    if branch is not None:
+        return (_plain_route(_chosen(branch, name, view())),)
+    return map(_plain_route, structure.edges.get(name, ()))
 
 
 @functools.lru_cache(maxsize=1024)
@@ -82,23 +120,30 @@ def _chosen(branch: Branch, name: str, view: Any) -> str:
 
 def _joined(
     structure: Structure, position: Position
-) -> tuple[dict[str, tuple[str, ...]], list[str]]:
-    if not structure.joins:
-        return {}, []
+) -> tuple[dict[str, tuple[str, ...]], list[tuple[str, tuple[str, ...]]]]:
+    """Return what has arrived at open joins, and the targets of those that are full."""
     done = {task.node for task in position.tasks}
     arrived: dict[str, tuple[str, ...]] = {}
-    ready: list[str] = []
+    ready: list[tuple[str, tuple[str, ...]]] = []
     for name, (sources, target) in structure.joins.items():
         here = {*position.joins.get(name, ()), *(source for source in sources if source in done)}
         if len(here) == len(sources):
-            ready.append(target)
+            ready.append((target, sources))
         elif here:
             arrived[name] = tuple(source for source in sources if source in here)
     return arrived, ready
 
 
-def _numbered(routes: Iterable[Route]) -> tuple[TaskSpec, ...]:
+@functools.lru_cache(maxsize=1024)
+def _lone_task(name: str) -> tuple[TaskSpec, ...]:
+    """Return what follows where one node, or END, is led to: mostly it is one."""
+    return () if name == END.name else (_plain_task(name, name),)
+
+
+def _numbered(routes: Sequence[Route]) -> tuple[TaskSpec, ...]:
     """Return one task for each node that is led to, and one for each `Send`, in order."""
+    if len(routes) == 1 and routes[0].payload is None:
+        return _lone_task(routes[0].node)
     counts: dict[str, int] = {}
     tasks: list[TaskSpec] = []
     plain: set[str] = set()
@@ -196,7 +241,8 @@ def read_result(
         changed = schema.difference(before, given)
         checked = schema.update(changed, where)
     else:
-        _refuse_changes(node, before, given, schema)
+        if not schema.untouched(before, given):
+            _refuse_changes(node, before, given, schema)
         checked = schema.update(update or {}, where)
     routes = None if goto is None else tuple(_route(node, item, schema) for item in goto)
     return dict(checked.values), checked.replaced, routes
@@ -258,6 +304,27 @@ def _means(declared: Any, target: Any) -> bool:
     if isinstance(declared, str):
         return declared in (target, getattr(target, "name", None))
     return declared is target or (isinstance(target, str) and declared.name == target)
+
+
+def gone_to(structure: Structure, schema: StateSchema, goto: Any) -> tuple[TaskSpec, ...]:
+    """Return the tasks that somebody who edits the state leads to.
+
+    Raises
+    ------
+    ResumeError
+        If the graph has no such node.
+    """
+    targets = cast("Sequence[Any]", goto) if isinstance(goto, list | tuple) else [goto]
+    routes: list[Route] = []
+    for target in targets:
+        found = target.node if isinstance(target, Send) else target
+        name = found if isinstance(found, str) else getattr(found, "name", None)
+        if name != END.name and name not in structure.nodes:
+            known = ", ".join(map(repr, structure.nodes))
+            raise ResumeError(f"There is no node {target!r} to go to; nodes are {known}")
+        payload = _payload(target, schema) if isinstance(target, Send) else None
+        routes.append(made(Route, node=name, payload=payload))
+    return _numbered(routes)
 
 
 def _payload(send: Send, schema: StateSchema) -> dict[str, Any]:

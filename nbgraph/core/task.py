@@ -6,14 +6,14 @@ import asyncio
 import os
 import time
 import traceback
-from collections.abc import Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, TypeVar, cast
 
 from nbgraph.core import answers
-from nbgraph.core.context import NodeContext, Port
+from nbgraph.core.context import NodeContext, Port, driven
 from nbgraph.core.effects import Effect, begin, outcome
 from nbgraph.core.events import (
     AnswerRefused,
@@ -31,13 +31,15 @@ from nbgraph.core.events import (
 from nbgraph.core.interrupts import ChildPause, Frame, GraphInterrupt, bound
 from nbgraph.core.node import Node
 from nbgraph.core.node_hooks import NodeHooks, Result
-from nbgraph.core.prints import heard
+from nbgraph.core.prints import heard, listens
 from nbgraph.core.retry import Attempts
 from nbgraph.core.schema import StateSchema
 from nbgraph.core.secrets import masked, secrets_of
 from nbgraph.core.superstep import read_result
+from nbgraph.core.timeout import Timeout, in_time
+from nbgraph.core.trying import set_result, tried
 from nbgraph.core.workers import call_in_worker
-from nbgraph.errors import GraphExecutionError, NodeTimeoutError
+from nbgraph.errors import GraphExecutionError
 
 __all__ = ["Outcome", "TaskCall", "described", "failed", "is_cancelled", "run_task"]
 
@@ -47,7 +49,7 @@ T = TypeVar("T", bound=BaseException)
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # a frozen one takes 1 us longer to make, for each task
 class TaskCall:
     """All that a task needs to run; `values` are what middleware gives the node instead."""
 
@@ -67,12 +69,12 @@ class TaskCall:
     def is_bound(self) -> bool:
         """Whether the task needs its run's process.
 
-        A sub-graph does, a node whose start must be recorded, and one whose graph's parent may
-        answer what it asks.
+        A sub-graph does, a node whose start must be recorded, one with a cache, one that asks when
+        it fails, and one whose graph's parent may answer what it asks.
         """
         node, hooks = self.node, self.hooks
-        is_own = node.inner is not None or node.effect is not None
-        return is_own or (hooks is not None and hooks.is_bound)
+        is_own = node.inner is not None or node.effect is not None or node.cache is not None
+        return is_own or node.on_error == "ask" or (hooks is not None and hooks.is_bound)
 
     def before(self) -> Mapping[str, Any]:
         """Return the values of the state the node is given."""
@@ -99,13 +101,20 @@ class TaskCall:
             traceback=masked(info.traceback, secrets),
         )
 
+    def heard_by(self, alive: Callable[[], None]) -> TaskCall:
+        """Return the call with somebody to hear the node's signs of life."""
+        context = self.context
+        if context is None:
+            return self
+        return replace(self, context=replace(context, port=replace(context.port, alive=alive)))
+
     def again(self, attempt: int = 1) -> TaskCall:
         """Return the call for another run of the node."""
         context = None if self.context is None else self.context.again(attempt)
         return replace(self, frame=self.frame.again(), context=context)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen, as a call
 class Outcome:
     """How a task ended: the event that says so, and the exception where it failed.
 
@@ -154,8 +163,8 @@ async def run_task(call: TaskCall) -> Outcome:
     task_id, name = call.task.task_id, call.node.name
     attempts = Attempts(call.node.retry, call.described, call.emit_attempt)
     try:
-        update, replaced, routes = await _hooked(call, attempts)
-        cache = _kept_cache(call)
+        update, replaced, routes = await _work(call, attempts)
+        cache = _kept_cache(call) if call.node.accepts_context else {}
     except GraphInterrupt as pause:
         return _asked(call, [pause], attempts)
     except ChildPause as pause:
@@ -183,15 +192,27 @@ async def run_task(call: TaskCall) -> Outcome:
             cache=cache,
             started=started,
             duration=time.perf_counter() - clock,
-            attempts=attempts.made if _began(call) else 0,
+            attempts=attempts.made if call.node.effect is None or _began(call) else 0,
+            tries=attempts.several,
             child=call.frame.child,
+            **attempts.told,
         ),
     )
 
 
+def runs_in_worker(call: TaskCall) -> bool:
+    """Return whether all there is to a task is a sync node, so that it needs no coroutine."""
+    return not (call.node.is_async or call.inline) and call.node.is_bare and call.hooks is None
+
+
+def run_in_worker(call: TaskCall) -> Outcome:
+    """Run such a task to its outcome, in the worker thread that calls this."""
+    return driven(run_task(replace(call, inline=True)))
+
+
 def _began(call: TaskCall) -> bool:
-    """Return whether the node ran, and its result is not what a person set."""
-    return call.node.effect is None or None in call.frame.began
+    """Return whether a node that runs once ran, and its result is not what a person set."""
+    return None in call.frame.began
 
 
 def failed(call: TaskCall, error: BaseException, attempts: Attempts | None = None) -> Outcome:
@@ -202,6 +223,7 @@ def failed(call: TaskCall, error: BaseException, attempts: Attempts | None = Non
         node=name,
         error=call.described(error),
         attempts=max(attempts.made, 1) if attempts else 1,
+        tries=attempts.several if attempts else (),
         child=call.frame.child,
     )
     return Outcome(task_id, event, error)
@@ -220,7 +242,10 @@ def _held(call: TaskCall, pause: ChildPause) -> Outcome:
 
 def is_cancelled() -> bool:
     """Return whether the run cancels this task; a node may raise CancelledError of its own."""
-    task = asyncio.current_task()
+    try:
+        task = asyncio.current_task()
+    except RuntimeError:  # a worker: nobody cancels a thread
+        return False
     return task is not None and task.cancelling() > 0
 
 
@@ -265,24 +290,30 @@ def _kept_cache(call: TaskCall) -> dict[str, Any]:
     return answers.to_json(call.context.cache, where=f"ctx.cache of {call.node.name!r}")
 
 
+def _work(call: TaskCall, attempts: Attempts) -> Coroutine[Any, Any, Result]:
+    """Return what runs the node, with nothing between where nothing is to be: each layer costs."""
+    if call.hooks is None and call.node.is_bare:
+        attempts.made = 1
+        return _named(call)
+    return _hooked(call, attempts)
+
+
 async def _hooked(call: TaskCall, attempts: Attempts) -> Result:
     """Run the node's attempts, with middleware around all of them."""
     hooks = call.hooks
-    if hooks is None and call.node.retry is None:
-        attempts.made = 1
-        return await _timed(call)
     if hooks is None:
-        return await attempts.run(lambda: _timed(_attempted(call, attempts)))
+        return await tried(call, attempts, lambda: _timed(_attempted(call, attempts)))
     values = await hooks.before(call.before())
     call.frame.asker = hooks.asker(values)
     call.frame.ask = hooks.asks_now(values, asyncio.get_running_loop(), inline=call.inline)
     given = replace(call, values=values)
     try:
-        result = await attempts.run(lambda: _answered(_attempted(given, attempts), hooks))
+        result = await tried(given, attempts, lambda: _answered(_attempted(given, attempts), hooks))
     except Exception as error:  # on_error may stand in for any of them
         instead = await hooks.instead(values, error)
         if instead is None:
             raise
+        attempts.told["error"] = call.described(error)
         return instead
     finally:
         hooks.close()
@@ -337,18 +368,12 @@ async def _once(call: TaskCall) -> Result:
 
 
 def _inside_time(call: TaskCall) -> Coroutine[Any, Any, Result]:
-    return _called(call) if call.node.timeout is None else _limited(call, call.node.timeout)
+    return _named(call) if call.node.timeout is None else _limited(call, call.node.timeout)
 
 
-async def _limited(call: TaskCall, seconds: float) -> Result:
-    scope = asyncio.timeout(seconds)
-    try:
-        async with scope:
-            return await _called(call)
-    except TimeoutError:
-        if scope.expired():
-            raise NodeTimeoutError(call.node.name, seconds) from None
-        raise
+async def _limited(call: TaskCall, limit: float | Timeout) -> Result:
+    async with in_time(call.node.name, limit) as alive:
+        return await _named(call.heard_by(alive))
 
 
 async def _settled(call: TaskCall) -> Result | None:
@@ -357,12 +382,8 @@ async def _settled(call: TaskCall) -> Result | None:
     Middleware is asked where the node would ask it: a sync node's in a worker.
     """
 
-    def read(result: Any) -> Result:
-        checked = call.schema.update(result or {}, f"result of {call.node.name!r}")
-        return dict(checked.values), checked.replaced, None
-
     def found() -> tuple[Any] | None:
-        return outcome(None, _OF_A_NODE, call.frame, read=read)
+        return outcome(None, _OF_A_NODE, call.frame, read=lambda it: set_result(call, it))
 
     if None not in call.frame.began:
         return None
@@ -374,11 +395,21 @@ async def _settled(call: TaskCall) -> Result | None:
 _OF_A_NODE = Effect(returns=dict[str, Any])
 
 
+def _named(call: TaskCall) -> Coroutine[Any, Any, Result]:
+    """Run the node, heard by its name if somebody listens to the run."""
+    return _heard(call) if listens() else _called(call)
+
+
+async def _heard(call: TaskCall) -> Result:
+    with heard(call.said):
+        return await _called(call)
+
+
 async def _called(call: TaskCall) -> Result:
     if call.node.is_async:
         before = call.before()
         given = call.schema.shown(before)
-        with bound(call.frame), heard(call.said):
+        with bound(call.frame):
             returned = await call.node.call(given, call.context)
         return read_result(call.node, returned, given, before, call.schema)
     if call.inline:
@@ -389,6 +420,6 @@ async def _called(call: TaskCall) -> Result:
 def _called_sync(call: TaskCall) -> Result:
     before = call.before()
     given = call.schema.shown(before)
-    with bound(call.frame), heard(call.said):
+    with bound(call.frame):
         returned = call.node.call(given, call.context)
     return read_result(call.node, returned, given, before, call.schema)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 from uuid import uuid4
 
+from nbgraph.core.answering import check_unanswered
 from nbgraph.core.context import NOT_PROVIDED, Parent
-from nbgraph.core.driver import Capability, Shape
+from nbgraph.core.driver import Capability, InnerLog, Shape
 from nbgraph.core.events import (
     BreakpointsSet,
     ChildEvent,
@@ -20,9 +21,10 @@ from nbgraph.core.events import (
     StateEdited,
 )
 from nbgraph.core.executor import THREADS, Executor
-from nbgraph.core.inside import events_inside
+from nbgraph.core.inside import events_inside, log_inside
 from nbgraph.core.log import Draft, Log
-from nbgraph.core.opening import check_unanswered, login_name, opening
+from nbgraph.core.naming import login_name
+from nbgraph.core.opening import opening
 from nbgraph.core.position import Position
 from nbgraph.core.requests import (
     Continue,
@@ -253,10 +255,12 @@ class Thread:
         break_when: Callable[[Any], bool] | None = None,
         until: str | None = None,
         steps: int | None = None,
+        watched: bool = True,
     ) -> AsyncGenerator[Sequence[Event | LiveEvent], None]:
         """Carry out a request that runs the thread, as `send` does.
 
-        What became known together is handed up together: a layer less for every single event.
+        What became known together is handed up together: a layer less for every single event. Of a
+        run that is not `watched`, how it ended is all.
 
         Raises
         ------
@@ -271,6 +275,7 @@ class Thread:
             timeout=self.graph.timeout,
             break_when=break_when or self.graph.break_when,
             into=steps is not None,
+            max_thread_steps=self.graph.max_thread_steps,
         )
         if isinstance(request, Continue):
             limits = limits.asked(request)
@@ -282,6 +287,7 @@ class Thread:
             stream_modes=self._stream_modes,
             executor=self._executor,
             parent=self._parent,
+            watched=watched,
         )
         try:
             first = await self._opening(request)
@@ -296,24 +302,6 @@ class Thread:
             raise
         finally:
             self._running = None
-
-    def _limits(
-        self,
-        request: Start | Resume | Continue,
-        break_when: Callable[[Any], bool] | None,
-        steps: int | None,
-    ) -> Limits:
-        """Return how far a request may go; `steps` is given where it is a sub-graph's part."""
-        limits = Limits(
-            self.graph.max_steps,
-            steps,
-            timeout=self.graph.timeout,
-            break_when=break_when,
-            into=steps is not None,
-        )
-        if steps is None and isinstance(request, Continue):
-            return replace(limits, steps=request.steps, until=request.until, into=request.into)
-        return limits
 
     async def _opening(
         self, request: Start | Resume | Continue | Edit | Skip | SetBreakpoints
@@ -335,12 +323,15 @@ class Thread:
     def _planned(
         self, request: Start | Resume | Continue | Edit | Skip | SetBreakpoints
     ) -> list[Event]:
+        if isinstance(request, Start) and self._parent is None:
+            request = Start(self.graph.interface.taken(request.input))
         return opening(
             request,
             self._log.position,
             structure=self.graph.structure,
             schema=self.graph.schema,
             thread_id=self.thread_id,
+            now=-math.inf if self._parent else self.graph.clock(),  # of a sub-graph, its root says
         )
 
     async def _explain(self, request: Request, conflict: ConcurrentRunError) -> None:
@@ -379,6 +370,13 @@ class Thread:
         if self.store is None:
             return ()
         return await events_inside(self.store, self.graph.structure, self.thread_id, event)
+
+    async def inner_log(self, path: str) -> InnerLog | None:
+        """Return the log of a sub-graph's newest thread, by its path; None before there is one."""
+        if self.store is None:
+            return None
+        branch = self.thread_id, self.branch_id
+        return await log_inside(self.store, self.graph.structure, branch, path)
 
     async def branches(self) -> tuple[str, ...]:
         """Return the thread's branches, `"main"` first, then oldest first."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 import copy
 import dataclasses
 import math
+from collections import deque
 from collections.abc import Mapping
-from typing import Any, TypeGuard
+from datetime import datetime, time
+from typing import Any, TypeGuard, cast
 
 from pydantic import BaseModel
 
@@ -96,7 +98,26 @@ def same(left: Any, right: Any) -> bool:
         return codec.same(left, right)
     if dataclasses.is_dataclass(left):
         return same(_fields(left), _fields(right))
-    return bool(left == right)
+    return bool(left == right) and _unsaid(left) == _unsaid(right)
+
+
+def _unsaid(value: Any) -> Any:
+    """Return what `==` does not ask of a value, and that is part of it all the same.
+
+    Those are the sign of a zero, the second of two equal times, and how long a deque may become. A
+    zone whose offset changes is told by itself, since of equal times each may have another.
+    """
+    match value:
+        case complex():
+            return repr(value)
+        case datetime() | time():
+            zone = value.tzinfo
+            changes = zone is not None and zone.utcoffset(None) is None
+            return (value.fold, repr(zone) if changes else None)
+        case deque():
+            return value.maxlen, [*map(type, cast("deque[Any]", value))]
+        case _:
+            return None
 
 
 def _fields(value: Any) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Literal
 
 import graphviz
 
-from nbgraph.core.driver import ANYWHERE, EdgeShape, Shape
+from nbgraph.core.driver import ANYWHERE, Shape
 from nbgraph.drawing.folding import subgraphs
 from nbgraph.drawing.labels import cut, reveal
 
@@ -28,9 +28,9 @@ _NODE = {
     "fontsize": "13",
     "width": "1.14",
     "height": "0.58",
-    "margin": "0.16,0.03",
+    "margin": "0.22,0.03",
 }
-_TERMINAL = {"width": "0.5", "height": "0.3", "margin": "0.06,0.03", "fontsize": "11"}
+_TERMINAL = 'fontsize=11 height=0.3 id={name} margin="0.06,0.03" width=0.5'
 _EDGE = {"arrowsize": "0.6", "fontname": "Helvetica", "fontsize": "11"}
 _CLUSTER = {"style": "rounded", "margin": "10", "label": ""}
 _SECOND_LINE = r"\n "
@@ -49,13 +49,16 @@ def dot(shape: Shape, *, direction: Direction = "TB") -> graphviz.Digraph:
     labels = {node.path: node.label for node in shape.nodes}
     for path, name in names.items():
         if path in TERMINALS:
-            graph.node(name, label=name, id=name, **_TERMINAL)
+            graph.body.append(f"\t{name} [label={name} {_TERMINAL.format(name=name)}]\n")
         else:
-            graph.node(name, label=_quoted(labels.get(path, path), _SECOND_LINE), id=name)
+            label = _quoted(labels.get(path, path), _SECOND_LINE)
+            graph.body.append(f"\t{name} [label={label} id={name}]\n")
     _add_clusters(graph, shape, names, None)
     for index, edge in enumerate(shape.edges):
-        ends = names[edge.source], names[edge.target]
-        graph.edge(*ends, id=f"e{index}", **_edge_attributes(edge))
+        label = "" if edge.label is None else f"label={_quoted(f' {edge.label} ')} "
+        style = " style=dashed" if edge.kind == "goto" else ""
+        ends = f"{names[edge.source]} -> {names[edge.target]}"
+        graph.body.append(f"\t{ends} [{label}id=e{index}{style}]\n")
     return graph
 
 
@@ -87,17 +90,11 @@ def node_names(shape: Shape) -> dict[str, str]:
     return start | names | ends
 
 
-def _edge_attributes(edge: EdgeShape) -> dict[str, str]:
-    attributes = {"style": "dashed"} if edge.kind == "goto" else {}
-    if edge.label is not None:
-        attributes["label"] = _quoted(f" {edge.label} ")
-    return attributes
-
-
 def _quoted(text: str, suffix: str = "") -> str:
-    """Return a DOT label that shows exactly this text; the suffix is DOT of ours.
+    """Return a DOT string that shows exactly this text; the suffix is DOT of ours.
 
     No line of it is empty: pygraphviz 2.0's Graphviz corrupts memory over an empty one.
     """
     shown = cut(reveal(text)) or " "
-    return graphviz.nohtml(shown.replace("\\", "\\\\").replace("&", "&amp;") + suffix)
+    data = shown.replace("\\", "\\\\").replace("&", "&amp;").replace('"', '\\"')
+    return f'"{data}{suffix}"'

@@ -1,4 +1,4 @@
-"""DOT to raw SVG, by the Graphviz libraries at hand.
+"""DOT to places, by the Graphviz libraries at hand.
 
 The libraries in pygraphviz's wheel hold the interpreter lock, so only small graphs are laid out in
 this process; larger ones in a child, with a time limit. Without the wheel, `dot` on the PATH does.
@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -34,18 +34,20 @@ _fonts_loaded = threading.Event()
 
 
 def lay_out(source: str, *, small: bool) -> str:
-    """Return the SVG that Graphviz makes of a DOT source.
+    """Return the `json0` that Graphviz makes of a DOT source.
 
     Raises
     ------
     DrawingError
         If no Graphviz is at hand, or it fails, or takes too long.
     """
-    if find_spec("pygraphviz") is None:
-        return _run([_dot_command(), "-Tsvg"], source)
+    found = find_spec("pygraphviz")
+    if found is None:
+        return _run([_dot_command(), "-Tjson0"], source)
     if small:
         return _in_process(source)
-    return _run([sys.executable, "-P", str(_CHILD)], source)
+    (folder,) = found.submodule_search_locations or ("",)
+    return _run([sys.executable, "-I", "-S", str(_CHILD), folder], source)
 
 
 def _dot_command() -> str:
@@ -65,16 +67,21 @@ def _in_process(source: str) -> str:
 def _one_at_a_time(source: str) -> str:
     with _graphviz_lock:
         if _fonts_loaded.is_set():
-            return _checked(lambda: laid_out(source))
+            return _laid_out(source)
         with _without_font_warnings():
-            svg = _checked(lambda: laid_out(source))
+            places = _laid_out(source)
         _fonts_loaded.set()
-        return svg
+        return places
 
 
-def _checked(draw: Callable[[], str]) -> str:
+def _laid_out(source: str) -> str:
     try:
-        return draw()
+        from pygraphviz import graphviz  # loaded when first needed
+
+        with tempfile.TemporaryFile() as file:
+            file.write(source.encode())
+            file.seek(0)
+            return laid_out(graphviz, file).decode()
     except (ImportError, ValueError, OSError) as error:
         raise DrawingError(f"Graphviz could not draw the graph: {error}") from error
 

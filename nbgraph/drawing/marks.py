@@ -9,7 +9,17 @@ from typing import Literal
 from nbgraph.core.driver import Shape
 from nbgraph.drawing.dot import END, START
 
-__all__ = ["BADGES", "BREAKPOINT", "WORDS", "EdgeMark", "Figure", "Mark", "edge_marks", "with_ends"]
+__all__ = [
+    "BADGES",
+    "BREAKPOINT",
+    "UNLIKE",
+    "WORDS",
+    "EdgeMark",
+    "Figure",
+    "Mark",
+    "edge_marks",
+    "with_ends",
+]
 
 Mark = Literal["idle", "running", "done", "waiting", "failed", "skipped"]
 """Where a node stands."""
@@ -92,6 +102,13 @@ BREAKPOINT: Figure = (
     ("circle", {"class": "nbgraph-m-dot", "r": "5"}),
 )
 """The dot of a breakpoint."""
+
+UNLIKE: Figure = (
+    ("circle", {"class": "nbgraph-m-back", "r": "9"}),
+    ("circle", {"class": "nbgraph-m-disc", "r": "7.5"}),
+    ("path", {"class": "nbgraph-m-unlike", "d": "M-4,-1.7h8M-4,1.7h8M2,-4.5l-4,9"}),
+)
+"""What says that a node is not the same in another branch."""
 
 
 def edge_marks(

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from html import escape
 from types import MappingProxyType
-from xml.etree import ElementTree
-from xml.etree.ElementTree import Element, SubElement
+from typing import NamedTuple
 
-from nbgraph.core.driver import Shape
-from nbgraph.drawing.dot import Direction
-from nbgraph.drawing.labels import address, cut, reveal
+from nbgraph.core.driver import EdgeShape, NodeShape, Shape
+from nbgraph.drawing.dot import TERMINALS, Direction, node_names
+from nbgraph.drawing.folding import subgraphs
+from nbgraph.drawing.geometry import Box, Geometry, Line
+from nbgraph.drawing.labels import cut, fitting, reveal
 from nbgraph.drawing.marks import BADGES, EdgeMark, Mark, edge_marks, with_ends
-from nbgraph.drawing.svg import XMLNS, tree
+from nbgraph.drawing.svg import attribute, frame, geometry, name_place, sub_place, title
 
-__all__ = ["LIGHT", "picture"]
+__all__ = ["LIGHT", "picture", "small_picture"]
 
 LIGHT: Mapping[str, str] = MappingProxyType({
     "bg": "#fff",
@@ -80,6 +84,25 @@ _EDGES: Mapping[EdgeMark | None, Mapping[str, str]] = {
     "taken": {"stroke": "ink", "stroke-width": "1.8"},
     "skipped": {"stroke": "idle-ink", "stroke-width": "1", "stroke-dasharray": "3 3"},
 }
+_PATH = '<path d="'
+_NUMBER = re.compile(r"-?\d+\.\d+")
+
+
+class _Piece(NamedTuple):
+    """An element with its place; `style` holds the attributes that many elements share."""
+
+    element: str
+    style: str
+    text: str = ""
+
+
+class _Part(NamedTuple):
+    """What is drawn for a node, an edge or the box of a sub-graph; `group` says which it is."""
+
+    group: str
+    pieces: tuple[_Piece, ...]
+    mark: Mark = "idle"
+    badge: tuple[float, float] | None = None
 
 
 def picture(
@@ -90,7 +113,7 @@ def picture(
     taken: Collection[tuple[str, str]] = (),
     direction: Direction = "TB",
 ) -> str:
-    """Return SVG for an `<img>`: each node with its mark and second line, each edge as it went.
+    """Return SVG for a page: each node with its mark and second line, each edge as it went.
 
     Parameters
     ----------
@@ -110,92 +133,180 @@ def picture(
     DrawingError
         If Graphviz is missing, fails, or takes too long.
     """
-    root = tree(shape, direction=direction)
-    by_address: dict[str, Mark] = {
-        address(path): mark for path, mark in with_ends(marks, taken).items()
-    }
-    text_by_address = {address(path): text for path, text in lines.items()}
-    edges = edge_marks(shape, marks, taken)
-    for group in root.iter("g"):
-        path, index = group.get("data-node"), group.get("data-edge")
-        if path is not None:
-            _draw_node(group, by_address.get(path, "idle"), text_by_address.get(path, ""))
-        elif index is not None:
-            _draw_edge(group, edges.get(int(index)))
-        elif group.get("data-cluster") is not None:
-            for element in group:
-                _colour(element, _CLUSTER)
-    _frame(root, shape)
-    return ElementTree.tostring(root, encoding="unicode")
+    places = geometry(shape, direction=direction)
+    parts = _parts(shape, places, with_ends(marks, taken), lines, edge_marks(shape, marks, taken))
+    return _plate(shape, places, "".join(map(_grouped, parts)))
 
 
-def _frame(root: Element, shape: Shape) -> None:
-    root.set("xmlns", XMLNS)
-    root.set("font-family", _FONT)
-    root.set("role", "img")
-    root.set("aria-label", cut(reveal(shape.name), 200))
-    x, y, width, height = root.get("viewBox", "0 0 0 0").split()
-    plate = {"x": x, "y": y, "width": width, "height": height, "fill": LIGHT["bg"]}
-    root.insert(0, Element("rect", plate))
+def small_picture(
+    shape: Shape,
+    marks: Mapping[str, Mark] = MappingProxyType({}),
+    lines: Mapping[str, str] = MappingProxyType({}),
+    *,
+    taken: Collection[tuple[str, str]] = (),
+) -> str:
+    """Return SVG for an `<img>` that looks like `picture` and has less than half of its length.
+
+    What looks alike shares its style, and says no longer which node or edge it belongs to. Badges
+    are drawn once and have an `id`, so it must not stand in a page itself.
+
+    Raises
+    ------
+    DrawingError
+        If Graphviz is missing, fails, or takes too long.
+    """
+    places = geometry(shape)
+    marks_shown, edges = with_ends(marks, taken), edge_marks(shape, marks, taken)
+    parts = tuple(_parts(shape, places, marks_shown, lines, edges))
+    return _plate(shape, places, _by_style(parts))
 
 
-def _draw_node(group: Element, mark: Mark, line: str) -> None:
-    terminal = "nbgraph-terminal" in group.get("class", "")
-    outline = dict(_OUTLINES[mark])
-    if terminal and mark == "idle":
-        outline["fill"] = "sunken"
-    for element in list(group):
-        match element.tag:
-            case "text":
-                _draw_text(element, mark, line)
-            case "g":
-                _draw_badge(element, mark)
-            case "title":
-                pass
-            case _:
-                _colour(element, outline)
+def _plate(shape: Shape, places: Geometry, content: str) -> str:
+    head, canvas = frame(places)
+    name = escape(cut(reveal(shape.name), 200))
+    return (
+        f'<svg {head} font-family="{_FONT}" font-size="11.5" text-anchor="middle" role="img" '
+        f'aria-label="{name}"><rect width="100%" height="100%" fill="{LIGHT["bg"]}"/>'
+        f"{canvas}{content}</g></svg>"
+    )
 
 
-def _draw_text(element: Element, mark: Mark, line: str) -> None:
-    if element.get("class") == "nbgraph-name":
-        element.set("font-size", "13")
-        element.set("font-weight", "400" if mark == "skipped" else "600")
-        element.set("fill", LIGHT["ink-2" if mark == "skipped" else "ink"])
-        if not line:
-            element.set("y", f"{float(element.get('y', '0')) + 7:.2f}")
-        return
-    element.set("font-size", "11.5")
-    element.set("fill", LIGHT["ink-2"])
-    if element.get("class") == "nbgraph-sub":
-        element.text = cut(reveal(line), 24)
+# --- the two ways to write it down --------------------------------------------------------------
 
 
-def _draw_badge(place: Element, mark: Mark) -> None:
-    if place.get("class") != "nbgraph-badge":
-        return
-    for tag, attributes in BADGES[mark]:
-        part = SubElement(place, tag, dict(attributes))
-        kind = attributes["class"]
-        if kind == "nbgraph-m-solid":
-            _colour(part, {"fill": f"{mark}-fill", **_SOLID_EDGE.get(mark, {})})
-        else:
-            _colour(part, _BADGE_PARTS[kind])
+def _grouped(part: _Part) -> str:
+    """Return a part as an element of its own that says what it stands for."""
+    pieces = "".join(_element(piece.element, piece.style, piece.text) for piece in part.pieces)
+    badge = ""
+    if part.badge is not None:
+        x, y = part.badge
+        inside = _badge(part.mark)
+        badge = f'<g class="nbgraph-badge" transform="translate({x:.2f} {y:.2f})">{inside}</g>'
+    return f"<g {part.group}{pieces}{badge}</g>"
 
 
-def _draw_edge(group: Element, mark: EdgeMark | None) -> None:
-    style = dict(_EDGES[mark])
-    head = {"fill": style["stroke"], "stroke": style["stroke"]}
-    if "nbgraph-goto" in group.get("class", ""):
-        style.setdefault("stroke-dasharray", "6 3")
-    for element in group:
-        if element.tag == "path":
-            _colour(element, {"fill": "none", **style})
-        elif element.tag == "text":
-            _colour(element, {"fill": "ink-2", "font-size": "11.5"})
-        else:
-            _colour(element, head)
+def _by_style(parts: Iterable[_Part]) -> str:
+    """Return the pieces of all parts, those of one style together, and the badges on top."""
+    styles: dict[str, list[str]] = {}
+    badges: list[str] = []
+    used: dict[Mark, str] = {}
+    for part in parts:
+        for element, style, text in part.pieces:
+            place = _NUMBER.sub(_shorter, element)
+            styles.setdefault(style, []).append(_element(place, "", text))
+        if part.badge is not None and part.mark != "idle":
+            used[part.mark] = f'<g id="{part.mark}">{_badge(part.mark)}</g>'
+            x, y = part.badge
+            badges.append(f'<use href="#{part.mark}" x="{x:.1f}" y="{y:.1f}"/>')
+    texts_last = sorted(styles.items(), key=lambda item: item[1][0].startswith("<text"))
+    drawn = "".join(_alike(style, elements) for style, elements in texts_last)
+    return f"<defs>{''.join(used.values())}</defs>{drawn}{''.join(badges)}"
 
 
-def _colour(element: Element, style: Mapping[str, str]) -> None:
-    for name, value in style.items():
-        element.set(name, LIGHT.get(value, value))
+def _alike(style: str, elements: Sequence[str]) -> str:
+    """Return elements of one style; paths become one."""
+    if all(each.startswith(_PATH) for each in elements):
+        ways = "".join(each.removeprefix(_PATH).removesuffix('"/>') for each in elements)
+        return f'{_PATH}{ways}"{style}/>'
+    return f"<g{style}>{''.join(elements)}</g>"
+
+
+def _element(element: str, style: str, text: str) -> str:
+    if not text:
+        return f"<{element}{style}/>"
+    return f"<{element}{style}>{text}</{element.partition(' ')[0]}>"
+
+
+def _shorter(number: re.Match[str]) -> str:
+    return f"{round(float(number[0]), 1):g}"
+
+
+# --- what is drawn ------------------------------------------------------------------------------
+
+
+def _parts(
+    shape: Shape,
+    places: Geometry,
+    marks: Mapping[str, Mark],
+    lines: Mapping[str, str],
+    edges: Mapping[int, EdgeMark],
+) -> Iterator[_Part]:
+    """Return what is drawn, from the back to the front."""
+    names = node_names(shape)
+    for path in subgraphs(shape):
+        group = f'class="nbgraph-cluster" data-cluster="{attribute(path)}">'
+        yield _Part(group, (_rectangle(places.boxes[f"c{names[path]}"], 12, _style(_CLUSTER)),))
+    for index, edge in enumerate(shape.edges):
+        yield _edge(edge, index, places.edges[f"e{index}"], edges.get(index))
+    nodes = {node.path: node for node in shape.nodes}
+    for path, name in names.items():
+        node, mark = nodes.get(path) or NodeShape(path, path), marks.get(path, "idle")
+        draw = _terminal if path in TERMINALS else _node
+        yield draw(node, places.nodes[name], mark, lines.get(path, ""))
+
+
+def _edge(edge: EdgeShape, index: int, line: Line, mark: EdgeMark | None) -> _Part:
+    goto = edge.kind == "goto"
+    look = {"stroke-dasharray": "6 3", **_EDGES[mark]} if goto else _EDGES[mark]
+    ink = look["stroke"]
+    pieces = [
+        _Piece(f'path d="{line.path}"', _style({"fill": "none", **look})),
+        _Piece(f'path d="M{line.head}z"', _style({"fill": ink, "stroke": ink})),
+    ]
+    if edge.label is not None:
+        x, y = line.label
+        pieces.append(_text(x, y + 3.8, _style({"fill": "ink-2"}), edge.label))
+    group = f'class="edge{" nbgraph-goto" if goto else ""}" data-edge="{index}">'
+    return _Part(group, tuple(pieces))
+
+
+def _terminal(node: NodeShape, box: Box, mark: Mark, _: str) -> _Part:
+    look = _OUTLINES[mark] if mark != "idle" else {**_OUTLINES[mark], "fill": "sunken"}
+    pieces = (
+        _rectangle(box, 7, _style(look)),
+        _text(box.middle, box.centre + 3.8, _style({"fill": "ink-2"}), TERMINALS[node.path]),
+    )
+    return _Part(f'class="node nbgraph-terminal" data-node="{node.path}">', pieces)
+
+
+def _node(node: NodeShape, box: Box, mark: Mark, line: str) -> _Part:
+    ink, weight = ("ink-2", "400") if mark == "skipped" else ("ink", "600")
+    x, y = name_place(box)
+    look = _style({"fill": ink, "font-size": "13", "font-weight": weight})
+    pieces = [
+        _rectangle(box, 12, _style(_OUTLINES[mark])),
+        _text(x, y if line else y + 7, look, node.label),
+    ]
+    if line:
+        told = fitting(line, box.right - box.left - 8)
+        pieces.append(_text(*sub_place(box), _style({"fill": "ink-2"}), told))
+    group = f'class="node" data-node="{attribute(node.path)}"><title>{escape(title(node))}</title>'
+    return _Part(group, tuple(pieces), mark, (box.right - 5, box.top + 2))
+
+
+def _rectangle(box: Box, radius: int, style: str) -> _Piece:
+    width, height = box.right - box.left, box.bottom - box.top
+    place = f'x="{box.left:.2f}" y="{box.top:.2f}" width="{width:.2f}" height="{height:.2f}"'
+    return _Piece(f'rect {place} rx="{radius}"', style)
+
+
+def _text(x: float, y: float, style: str, text: str, limit: int = 40) -> _Piece:
+    return _Piece(f'text x="{x:.2f}" y="{y:.2f}"', style, escape(cut(reveal(text), limit)))
+
+
+@cache
+def _badge(mark: Mark) -> str:
+    """Return a mark's badge around (0, 0)."""
+    return "".join(_badge_piece(mark, tag, attributes) for tag, attributes in BADGES[mark])
+
+
+def _badge_piece(mark: Mark, tag: str, attributes: Mapping[str, str]) -> str:
+    kind = attributes["class"]
+    solid = {"fill": f"{mark}-fill", **_SOLID_EDGE.get(mark, {})}
+    look = solid if kind == "nbgraph-m-solid" else _BADGE_PARTS[kind]
+    place = "".join(f' {name}="{value}"' for name, value in attributes.items() if name != "class")
+    return f"<{tag}{place}{_style(look)}/>"
+
+
+def _style(look: Mapping[str, str]) -> str:
+    return "".join(f' {name}="{LIGHT.get(value, value)}"' for name, value in look.items())

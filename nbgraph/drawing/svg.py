@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import lru_cache
-from xml.etree import ElementTree
-from xml.etree.ElementTree import Element, SubElement
+from html import escape
 
 from nbgraph.core.driver import EdgeShape, NodeShape, Shape
 from nbgraph.drawing.dot import TERMINALS, Direction, dot, node_names
 from nbgraph.drawing.folding import subgraphs
+from nbgraph.drawing.geometry import PAD, Box, Geometry, Line, read_geometry
 from nbgraph.drawing.labels import address, cut, reveal
 from nbgraph.drawing.layout import lay_out
 
-__all__ = ["XMLNS", "is_small", "svg", "tree"]
+__all__ = ["attribute", "frame", "geometry", "is_small", "name_place", "sub_place", "svg", "title"]
 
-XMLNS = "http://www.w3.org/2000/svg"
-
-_NAMESPACE = f"{{{XMLNS}}}"
-_SHAPES = {
-    "path": ("d",),
-    "polygon": ("points",),
-    "polyline": ("points",),
-    "ellipse": ("cx", "cy", "rx", "ry"),
-}
-_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _SMALL_NODES, _SMALL_EDGES = 60, 120
 _TITLE_LIMIT = 300
+_BOX_RADIUS, _TERMINAL_RADIUS = 12, 7
+_KEPT_BLANKS = {ord(blank): f"&#{ord(blank)};" for blank in "\n\r\t"}
 
 
 def svg(shape: Shape, *, direction: Direction = "TB") -> str:
@@ -44,13 +35,20 @@ def svg(shape: Shape, *, direction: Direction = "TB") -> str:
     DrawingError
         If Graphviz is missing, fails, or takes too long.
     """
-    return _laid_out(shape.name, shape.nodes, shape.edges, direction)
+    places = geometry(shape, direction=direction)
+    head, canvas = frame(places)
+    return f'<svg class="nbgraph-svg" {head}>{canvas}{"".join(_parts(shape, places))}</g></svg>'
 
 
-def tree(shape: Shape, *, direction: Direction = "TB") -> Element:
-    """Return what `svg` returns as elements to fill in; tags bear no namespace."""
-    text = svg(shape, direction=direction)
-    return ElementTree.fromstring(text.replace(f' xmlns="{XMLNS}"', "", 1))
+def geometry(shape: Shape, *, direction: Direction = "TB") -> Geometry:
+    """Return where the parts of a shape lie.
+
+    Raises
+    ------
+    DrawingError
+        If Graphviz is missing, fails, or takes too long.
+    """
+    return _laid_out(shape.nodes, shape.edges, direction)
 
 
 def is_small(shape: Shape) -> bool:
@@ -60,136 +58,99 @@ def is_small(shape: Shape) -> bool:
 
 @lru_cache(maxsize=64)
 def _laid_out(
-    name: str, nodes: tuple[NodeShape, ...], edges: tuple[EdgeShape, ...], direction: Direction
-) -> str:
-    shape = Shape(name, nodes, edges, {})
-    raw = lay_out(dot(shape, direction=direction).source, small=is_small(shape))
-    return _rebuilt(ElementTree.fromstring(raw[raw.index("<svg") :]), shape)
+    nodes: tuple[NodeShape, ...], edges: tuple[EdgeShape, ...], direction: Direction
+) -> Geometry:
+    shape = Shape("", nodes, edges, {})
+    return read_geometry(lay_out(dot(shape, direction=direction).source, small=is_small(shape)))
 
 
-def _rebuilt(raw: Element, shape: Shape) -> str:
-    """Build a document anew and take over geometry only, so that nothing else can come through."""
-    drawn = {group.get("id", ""): group for group in raw.iter(f"{_NAMESPACE}g")}
-    graph = drawn["graph0"]
-    root = Element("svg", _frame(raw))
-    canvas = SubElement(root, "g", {"class": "graph", "transform": graph.get("transform", "")})
+def frame(places: Geometry) -> tuple[str, str]:
+    """Return the attributes of the `svg` element, and the start of the group that holds all."""
+    width, height = f"{places.width + 2 * PAD:.2f}", f"{places.height + 2 * PAD:.2f}"
+    head = (
+        f'xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
+        f'width="{width}" height="{height}"'
+    )
+    return head, f'<g class="graph" transform="translate({PAD} {places.height + PAD:.2f})">'
+
+
+def _parts(shape: Shape, places: Geometry) -> Iterator[str]:
     names = node_names(shape)
     for path in subgraphs(shape):
-        group = SubElement(canvas, "g", {"class": "nbgraph-cluster", "data-cluster": address(path)})
-        _copy_shapes(group, drawn[f"c{names[path]}"])
+        yield _cluster(path, places.boxes[f"c{names[path]}"])
     for index, edge in enumerate(shape.edges):
-        _add_edge(canvas, drawn[f"e{index}"], edge, index)
+        yield _edge(edge, index, places.edges[f"e{index}"])
     nodes = {node.path: node for node in shape.nodes}
     for path, name in names.items():
-        _add_node(canvas, drawn[name], nodes.get(path, NodeShape(path, path)))
-    return ElementTree.tostring(root, encoding="unicode")
+        yield _node(nodes.get(path) or NodeShape(path, path), places.nodes[name])
 
 
-def _frame(raw: Element) -> dict[str, str]:
-    box = raw.get("viewBox", "0 0 0 0")
-    width, height = box.split()[2:]
-    return {
-        "xmlns": XMLNS,
-        "class": "nbgraph-svg",
-        "viewBox": box,
-        "width": width,
-        "height": height,
-    }
+def _cluster(path: str, box: Box) -> str:
+    outline = _outline(box, _BOX_RADIUS)
+    return f'<g class="nbgraph-cluster" data-cluster="{attribute(path)}"><path d="{outline}"/></g>'
 
 
-def _add_edge(canvas: Element, drawn: Element, edge: EdgeShape, index: int) -> None:
-    group = SubElement(
-        canvas,
-        "g",
-        {
-            "class": "edge nbgraph-goto" if edge.kind == "goto" else "edge",
-            "data-edge": str(index),
-            "data-source": address(edge.source),
-            "data-target": address(edge.target),
-            "data-kind": edge.kind,
-        },
-    )
-    _copy_shapes(group, drawn)
+def _edge(edge: EdgeShape, index: int, line: Line) -> str:
+    label = ""
     if edge.label is not None:
-        label = SubElement(group, "text", _place(drawn.find(f"{_NAMESPACE}text")))
-        label.text = cut(reveal(edge.label))
+        x, y = line.label
+        text = escape(cut(reveal(edge.label)))
+        label = f'<text text-anchor="middle" x="{x:.2f}" y="{y + 3.8:.2f}">{text}</text>'
+    return (
+        f'<g class="edge{" nbgraph-goto" if edge.kind == "goto" else ""}" data-edge="{index}" '
+        f'data-source="{attribute(edge.source)}" data-target="{attribute(edge.target)}" '
+        f'data-kind="{escape(edge.kind)}">'
+        f'<path d="{line.path}"/><polygon points="{line.head}"/>{label}</g>'
+    )
 
 
-def _add_node(canvas: Element, drawn: Element, node: NodeShape) -> None:
-    terminal = node.path in TERMINALS
-    kind = "node nbgraph-terminal" if terminal else "node"
-    group = SubElement(canvas, "g", {"class": kind, "data-node": address(node.path)})
-    if terminal:
-        _copy_shapes(group, drawn)
-        text = SubElement(group, "text", _place(drawn.find(f"{_NAMESPACE}text")))
-        text.text = TERMINALS[node.path]
-        return
-    box = _box(drawn)
-    SubElement(group, "title").text = _title(node)
-    SubElement(group, "path", {"d": _outline(box)})
-    name = SubElement(group, "text", _text("nbgraph-name", box.middle, box.centre - 3.6))
-    name.text = cut(reveal(node.label))
-    SubElement(group, "text", _text("nbgraph-sub", box.middle, box.centre + 11.4))
-    _add_place(group, "nbgraph-badge", box.right - 5, box.top + 2)
-    _add_place(group, "nbgraph-break", box.left + 14, box.top)
+def _node(node: NodeShape, box: Box) -> str:
+    start = f'data-node="{attribute(node.path)}">'
+    if node.path in TERMINALS:
+        return (
+            f'<g class="node nbgraph-terminal" {start}<path d="{_outline(box, _TERMINAL_RADIUS)}"/>'
+            f'<text text-anchor="middle" x="{box.middle:.2f}" y="{box.centre + 3.8:.2f}">'
+            f"{TERMINALS[node.path]}</text></g>"
+        )
+    name, sub = name_place(box), sub_place(box)
+    return (
+        f'<g class="node" {start}<title>{escape(title(node))}</title>'
+        f'<path d="{_outline(box, _BOX_RADIUS)}"/>'
+        f'<text class="nbgraph-name" text-anchor="middle" x="{name[0]:.2f}" y="{name[1]:.2f}">'
+        f"{escape(cut(reveal(node.label)))}</text>"
+        f'<text class="nbgraph-sub" text-anchor="middle" x="{sub[0]:.2f}" y="{sub[1]:.2f}"/>'
+        f'<g class="nbgraph-badge" transform="translate({box.right - 5:.2f} {box.top + 2:.2f})"/>'
+        f'<g class="nbgraph-break" transform="translate({box.left + 14:.2f} {box.top:.2f})"/></g>'
+    )
 
 
-def _title(node: NodeShape) -> str:
+def name_place(box: Box) -> tuple[float, float]:
+    """Return where the name stands in a node's box, above its second line."""
+    return box.middle, box.centre - 3.6
+
+
+def sub_place(box: Box) -> tuple[float, float]:
+    """Return where the second line stands in a node's box."""
+    return box.middle, box.centre + 11.4
+
+
+def title(node: NodeShape) -> str:
+    """Return what a pointer on a node is told."""
     told = f"{node.label}: {node.description}" if node.description else node.label
     return cut(reveal(told), _TITLE_LIMIT)
 
 
-def _copy_shapes(group: Element, drawn: Element) -> None:
-    for element in drawn.iter():
-        tag = element.tag.removeprefix(_NAMESPACE)
-        names = _SHAPES.get(tag)
-        if names is not None:
-            SubElement(group, tag, {name: element.get(name, "") for name in names})
+def attribute(path: str) -> str:
+    """Return a path's address as it stands between the quotes of an attribute."""
+    return escape(address(path)).translate(_KEPT_BLANKS)
 
 
-def _place(text: Element | None) -> dict[str, str]:
-    x, y = ("0", "0") if text is None else (text.get("x", "0"), text.get("y", "0"))
-    return {"text-anchor": "middle", "x": x, "y": y}
-
-
-def _text(kind: str, x: float, y: float) -> dict[str, str]:
-    return {"class": kind, "text-anchor": "middle", "x": f"{x:.2f}", "y": f"{y:.2f}"}
-
-
-def _add_place(group: Element, kind: str, x: float, y: float) -> None:
-    SubElement(group, "g", {"class": kind, "transform": f"translate({x:.2f} {y:.2f})"})
-
-
-@dataclass(frozen=True, slots=True)
-class _Box:
-    left: float
-    top: float
-    right: float
-    bottom: float
-
-    @property
-    def middle(self) -> float:
-        return (self.left + self.right) / 2
-
-    @property
-    def centre(self) -> float:
-        return (self.top + self.bottom) / 2
-
-
-def _outline(box: _Box, radius: float = 12) -> str:
-    """Return a rounded box; Graphviz draws the same one in three times the characters."""
-    across = f"{box.right - box.left - 2 * radius:.5g}"
-    down = f"{box.bottom - box.top - 2 * radius:.5g}"
-    bend, r = f"a{radius},{radius} 0 0 1 ", radius
+def _outline(box: Box, r: int) -> str:
+    """Return a rounded box as the `d` of a path."""
+    across = f"{box.right - box.left - 2 * r:.5g}"
+    down = f"{box.bottom - box.top - 2 * r:.5g}"
+    bend = f"a{r},{r} 0 0 1 "
     return (
         f"M{box.left + r:.2f},{box.top:.2f}h{across}{bend}{r},{r}v{down}{bend}-{r},{r}"
         f"h-{across}{bend}-{r},-{r}v-{down}{bend}{r},-{r}z"
     )
-
-
-def _box(drawn: Element) -> _Box:
-    path = drawn.find(f".//{_NAMESPACE}path")
-    outline = "" if path is None else path.get("d", "")
-    numbers = [float(number) for number in _NUMBER.findall(outline)]
-    xs, ys = numbers[::2], numbers[1::2]
-    return _Box(min(xs), min(ys), max(xs), max(ys))

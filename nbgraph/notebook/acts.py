@@ -47,8 +47,9 @@ class Acts:
         self._focus_on = focus_on
 
     def open_form(self, path: str) -> None:
-        """Move the focus to what a node asks, as a click on its badge does."""
-        keys = [key for key, asked in self._panel.session.pending.items() if asked.node == path]
+        """Move the focus to what a node, or one in it, asks, as a click on its badge does."""
+        pending = self._panel.session.pending.items()
+        keys = [key for key, asked in pending if f"{asked.node}/".startswith(f"{path}/")]
         for key in keys[:1]:
             self._focus_on(key_class(key))
 

@@ -16,6 +16,7 @@ from nbgraph.notebook.parts import (
     button,
     classed,
     column,
+    key_class,
     mark,
     row,
     set_class,
@@ -100,14 +101,15 @@ class Calls(ipywidgets.VBox):
         else:
             waiting = (at for at, card in enumerate(cards) if card.mark == "waiting")
             self._at = next(waiting, 0)
-        buttons = [self._segment(at) for at in range(len(cards))]
+        buttons = [self._segment(at, card) for at, card in enumerate(cards)]
         gone, self._segments.children = self._segments.children, tuple(buttons)
         for each in gone:
             each.close()
         self._show()
 
-    def _segment(self, at: int) -> ipywidgets.Button:
-        return button("", lambda: self.select(at), "nbgraph-segment")
+    def _segment(self, at: int, card: ToolCard) -> ipywidgets.Button:
+        of = f"of-{key_class(card.interrupt.key)}"  # keys on it are for this card, once it is shown
+        return button("", lambda: self.select(at), "nbgraph-segment", of)
 
     # --- what a person does -------------------------------------------------------------------
 

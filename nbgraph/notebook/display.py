@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import html
+import json
 import os
 import sys
 from dataclasses import replace
@@ -16,7 +17,7 @@ from nbgraph import words
 from nbgraph.adapters import adapter_of
 from nbgraph.core.driver import Shape
 from nbgraph.core.graph import Graph
-from nbgraph.drawing import Drawing, picture
+from nbgraph.drawing import Drawing, folded, small_picture, subgraphs
 from nbgraph.errors import DrawingError, GraphConfigError
 from nbgraph.session import Session
 from nbgraph.transcript import transcript
@@ -24,8 +25,10 @@ from nbgraph.transcript import transcript
 __all__ = ["draw", "in_kernel", "show_static", "static_bundle", "unattended"]
 
 
-_PICTURE_LIMIT = 33_000
-"""How many characters a kept picture has at most; in base64 they are a third more."""
+_LIMIT = 60_000
+"""How many bytes of a file the picture and the transcript take at most."""
+_AROUND = 1_000
+"""How many bytes what stands around them takes at most."""
 _TEXT_LIMIT = 5_000
 """How many characters a kept transcript has at most; it is kept twice, once escaped."""
 
@@ -67,29 +70,32 @@ def static_bundle(session: Session) -> dict[str, str]:
 
     The picture is one `<img>` with the drawing inside, which an untrusted notebook shows too. The
     text beside it has no times, and unattended the picture has none either: both can be compared.
-    All of it is at most 60 kB: of a long text the middle is left out, and a large picture is.
+    All of it is at most 60 kB: of a long text the middle is left out, of a large picture what is
+    inside of sub-graphs, and of a larger one all.
     """
     text = _short(transcript(session))
+    told = f'<pre style="margin:8px 0;white-space:pre-wrap">{html.escape(text)}</pre>'
+    room = _LIMIT - len(json.dumps([told, text], ensure_ascii=False).encode())
     try:
-        shown = _image(session)
+        shown = _image(session, room)
     except DrawingError as error:
         shown = f"<p>{html.escape(str(error))}</p>"
-    style = "margin:8px 0;white-space:pre-wrap"
-    return {
-        "text/html": f'{shown}<pre style="{style}">{html.escape(text)}</pre>',
-        "text/plain": text,
-    }
+    return {"text/html": shown + told, "text/plain": text}
 
 
-def _image(session: Session) -> str:
+def _image(session: Session, room: int) -> str:
+    """Return an element with the picture: with its sub-graphs folded if that is too large."""
     snapshot = session.snapshot
     lines = words.lines(replace(snapshot, progress={}) if unattended() else snapshot)
-    svg = picture(session.driver.shape, snapshot.marks, lines, taken=snapshot.taken)
-    if len(svg) > _PICTURE_LIMIT:
-        return "<p>The picture is too large to be kept here.</p>"
-    data = base64.b64encode(svg.encode()).decode()
-    alt = html.escape(f"{session.driver.shape.name}: {snapshot.status}", quote=True)
-    return f'<img alt="{alt}" src="data:image/svg+xml;base64,{data}">'
+    shape = session.driver.shape
+    alt = html.escape(f"{shape.name}: {snapshot.status}", quote=True)
+    for each in (shape, folded(shape, subgraphs(shape))):
+        svg = small_picture(each, snapshot.marks, lines, taken=snapshot.taken)
+        data = base64.b64encode(svg.encode()).decode()
+        image = f'<img alt="{alt}" src="data:image/svg+xml;base64,{data}">'
+        if len(image.encode()) <= room - _AROUND:
+            return image
+    return "<p>The picture is too large to be kept here.</p>"
 
 
 def _short(text: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +17,11 @@ import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from nbgraph import words
-from nbgraph.core.events import AnswersGiven, Event, RunStarted, StateEdited
+from nbgraph.core.events import Event
 from nbgraph.drawing import picture, reveal
 from nbgraph.errors import DrawingError
-from nbgraph.forms import MASK, inputs_of, read, replaced, secret_places
 from nbgraph.moments import Moment, changes, moments, writers
+from nbgraph.replay import STEPPING, stepped
 from nbgraph.session import Session
 from nbgraph.snapshot import Snapshot
 from nbgraph.transcript import transcript, without_secrets
@@ -55,20 +55,13 @@ def _cells(session: Session) -> Iterator[nbformat.NotebookNode]:
         "same input and answers. They need the graph under the name `graph`: define or "
         "import it here."
     )
-    yield new_code_cell(
-        "from nbgraph import InMemoryStateStore, Replace, open_session\n\n"
-        "session = open_session(graph, store=InMemoryStateStore())\n\n\n"
-        "def to(number):\n"
-        '    """Go on until so many supersteps are finished, or a question waits."""\n'
-        "    while session.snapshot.step < number and session.next and not session.pending:\n"
-        "        session.step().result()"
-    )
+    yield new_code_cell(STEPPING)
     before = Moment(0, 0)
     for moment in steps:
         yield new_markdown_cell(_section(session, events, before, moment))
         part = [each for each in events if before.sequence < each.sequence <= moment.sequence]
         number = moment.number + moment.now
-        yield new_code_cell("\n".join(_code(session, part, number)))
+        yield new_code_cell("\n".join([*stepped(session, part, number), "session.state"]))
         before = moment
 
 
@@ -137,58 +130,3 @@ def _fenced(text: str) -> str:
 def _brief(value: Any) -> str:
     shown = json.dumps(value, ensure_ascii=False)
     return shown if len(shown) <= _VALUE else f"{shown[:_VALUE]}…"
-
-
-# --- what replays it --------------------------------------------------------------------------
-
-
-def _code(session: Session, events: Sequence[Event], number: int) -> Iterator[str]:
-    """Yield the lines that do what the events of a step tell; `number` superstep comes of them."""
-    for event in events:
-        match event:
-            case RunStarted(input=given, replaced=past):
-                shown = _masked(session.driver.shape.input_schema, given)
-                yield from _noted(shown)
-                written = repr(shown) if event.sequence == 1 else _update(shown, past)
-                yield f"session.start({written}, break_when=lambda state: True).result()"
-            case AnswersGiven():
-                yield f"to({number})"
-                yield from _answers(session, event)
-            case StateEdited(update=update, replaced=past):
-                yield f"session.edit({_update(update, past)})"
-            case _:
-                pass
-    if number and events:
-        yield f"to({number})"
-    yield "session.state"
-
-
-def _answers(session: Session, event: AnswersGiven) -> Iterator[str]:
-    waiting = session.at(event.sequence - 1).pending
-    answers = {
-        key: _masked(waiting[key].response_schema, answer) for key, answer in event.answers.items()
-    }
-    yield from _noted(answers)
-    yield f"session.resume({answers!r}, break_when=lambda state: True).result()"
-
-
-def _masked(schema: Mapping[str, Any] | None, value: Any) -> Any:
-    if schema is None:
-        return value
-    field = read(schema)
-    return replaced(
-        value, dict.fromkeys(secret_places(field, inputs_of(field, value)), lambda _: MASK)
-    )
-
-
-def _noted(value: Any) -> Iterator[str]:
-    if MASK in repr(value):
-        yield f"# {MASK} stands for a secret, which is not written here: put it in"
-
-
-def _update(update: Mapping[str, Any], past: Sequence[str]) -> str:
-    pairs = (
-        f"{name!r}: {f'Replace({value!r})' if name in past else repr(value)}"
-        for name, value in update.items()
-    )
-    return f"{{{', '.join(pairs)}}}"

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import ipywidgets
 
 from nbgraph import words
+from nbgraph.activity import brief
 from nbgraph.core.events import ErrorInfo
 from nbgraph.notebook.labels import visible
 from nbgraph.notebook.parts import button, classed, column, mark, row, spacer, text
@@ -21,6 +22,7 @@ __all__ = ["FailureCard", "Ways", "failure_of"]
 
 _RETRY, _EDIT, _SKIP = "Retry", "Edit state, then retry", "Skip with a value"
 _FRAME = re.compile(r'  File "(.*)", line (\d+), in (.*)')
+_MESSAGE_LIMIT, _TRACE_LIMIT = 2_000, 20_000
 _NOTE = (
     "Retry runs it again. Skip with a value records your value as its update. Stop leaves the "
     "thread as it is: you can come back later."
@@ -137,7 +139,8 @@ def _error(snapshot: Snapshot) -> ErrorInfo:
 
 
 def _banner(snapshot: Snapshot, who: str, error: ErrorInfo) -> ipywidgets.Widget:
-    title = text(f"{who} failed: {error.message or error.type}", "nbgraph-strong", "nbgraph-text")
+    said = brief(error.message or error.type, _MESSAGE_LIMIT)
+    title = text(f"{who} failed: {said}", "nbgraph-strong", "nbgraph-text")
     told = column([title, text(_told(snapshot, error), "nbgraph-text")], "nbgraph-told")
     return row([mark("failed"), told], "nbgraph-banner", "failed")
 
@@ -157,10 +160,11 @@ def _traces(error: ErrorInfo) -> list[ipywidgets.Widget]:
     """Return the line that raised, and folded the whole traceback."""
     if not error.traceback:
         return []
-    lines = error.traceback.rstrip().split("\n")
+    traceback = _middle_cut(error.traceback.rstrip())
+    lines = traceback.split("\n")
     frames = [at for at, line in enumerate(lines) if _FRAME.match(line)]
     whole: Any = ipywidgets.Accordion(
-        [text(error.traceback, "nbgraph-trace")],
+        [text(traceback, "nbgraph-trace")],
         titles=(f"Full traceback ({len(frames)} frame{'' if len(frames) == 1 else 's'})",),
         selected_index=None,
     )
@@ -176,7 +180,16 @@ def _last_frame(lines: list[str], at: int) -> str:
     file = "a cell" if "ipykernel" in path else PurePath(path).name
     where = f"{file}, line {number}, in {name}"
     code = lines[at + 1] if at + 1 < len(lines) and lines[at + 1].startswith("    ") else ""
-    return "\n".join(filter(None, [where, code, lines[-1]]))
+    return "\n".join(filter(None, [where, code, brief(lines[-1], _MESSAGE_LIMIT)]))
+
+
+def _middle_cut(text: str) -> str:
+    """Return a traceback without its middle, if it is long."""
+    if len(text) <= _TRACE_LIMIT:
+        return text
+    left_out = len(text) - _TRACE_LIMIT
+    head, tail = text[: _TRACE_LIMIT // 2], text[-_TRACE_LIMIT // 2 :]
+    return f"{head}\n… {left_out:,} characters left out\n{tail}"
 
 
 def failure_of(snapshot: Snapshot) -> tuple[Any, ...] | None:

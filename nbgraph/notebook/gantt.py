@@ -11,19 +11,17 @@ from ipywidgets.widgets.widget_button import ButtonStyle
 from nbgraph import words
 from nbgraph.axis import Axis, axis
 from nbgraph.notebook.labels import set_text, visible
-from nbgraph.notebook.parts import classed, mark, row, set_class, text
+from nbgraph.notebook.parts import classed, mark, row, set_class, set_classes, show_mark, text
 from nbgraph.notebook.routing import serve_while_busy
 from nbgraph.notebook.shared import shared
-from nbgraph.snapshot import Mark
 from nbgraph.timetable import Person, Span, TaskRow
 
 __all__ = ["Gantt", "person_words"]
 
 _SHOWN = 24
 """How many rows stand on the page, around the chosen one; the rest is counted."""
-_CLASSES = {"work": "work", "wait": "wait", "fail": "fail", "running": "running"}
+_KINDS = ("work", "wait", "fail", "running")
 _SIGNS = {"work": "", "wait": "◆", "fail": "✕", "running": ""}
-_MARKS: tuple[Mark, ...] = ("idle", "running", "done", "waiting", "failed", "skipped")
 
 
 class Gantt(ipywidgets.VBox):
@@ -37,6 +35,13 @@ class Gantt(ipywidgets.VBox):
         self._grid = classed(ipywidgets.GridBox(self._heads), "nbgraph-gantt")
         self._hidden = text("", "nbgraph-2nd", "nbgraph-small")
         super().__init__([self._grid, self._hidden])
+
+    @staticmethod
+    def legend() -> ipywidgets.Widget:
+        """Return what says what the bars mean."""
+        kinds = [("work", "work"), ("wait", "waiting for a person"), ("fail", "failed try")]
+        parts = [(text("", "swatch", kind), text(words)) for kind, words in kinds]
+        return row([part for pair in parts for part in pair], "nbgraph-bars", "nbgraph-2nd")
 
     def show(self, rows: Sequence[TaskRow], selected: int | None, *, compact: bool) -> None:
         """Draw rows, those of one superstep as selected; what stands there is used again."""
@@ -91,8 +96,7 @@ class _Row:
     def show(self, task: TaskRow, line: Axis | None, *, first: bool, selected: bool) -> None:
         self._step = task.step
         set_text(self._number, str(task.step) if first else "")
-        for name in _MARKS:
-            set_class(self._mark, name, on=name == task.mark)
+        show_mark(self._mark, task.mark)
         tries = f"  {task.tries} tries" if task.tries > 1 else ""
         set_text(self._name, f"{task.task_id}{tries}")
         seconds = task.seconds
@@ -132,8 +136,9 @@ def _place(bar: ipywidgets.Button, margin: float, width: float) -> None:
 
 
 def _dress(bar: ipywidgets.Button, span: Span, task: TaskRow) -> None:
-    for name in _CLASSES.values():
-        set_class(bar, name, on=name == _CLASSES[span.kind])
+    answered = any(p.what == "answered" and span.begin < p.at <= span.end for p in task.people)
+    kinds = {name: name == span.kind for name in _KINDS}
+    set_classes(bar, {**kinds, "answered": span.kind == "wait" and answered})
     sign, tip = _SIGNS[span.kind], visible(_tip(span, task))
     if (bar.description, bar.tooltip) != (sign, tip):
         with bar.hold_sync():

@@ -14,6 +14,7 @@ from nbgraph.core.driver import Shape
 from nbgraph.drawing import (
     BADGES,
     BREAKPOINT,
+    UNLIKE,
     WORDS,
     Mark,
     address,
@@ -32,8 +33,8 @@ from nbgraph.notebook.greeted import Greeted, module
 
 __all__ = ["Breakpoint", "GraphView", "Keys", "Side"]
 
-Breakpoint = Literal["before", "after", "before and after"]
-"""Where a run pauses at a node."""
+Breakpoint = Literal["before", "after", "before and after", "differs"]
+"""Where a run pauses at a node; in a comparison, that it is not the same on the other side."""
 
 Side = Literal["before", "after"]
 
@@ -46,7 +47,7 @@ _Shown = tuple[
     Mapping[str, Breakpoint],
     dict[str, str],
 ]
-_LINE_LIMIT = 24
+_LINE_LIMIT = 40
 
 
 class Keys(Greeted):
@@ -57,6 +58,12 @@ class Keys(Greeted):
     """
 
     _esm = module("keys.js", "graph.js", "graph_view.js")
+    _within: frozenset[str] = frozenset()
+
+    @property
+    def has_focus(self) -> bool:
+        """Whether the focus is in the box, in one of the pages that show it."""
+        return bool(self._within)
 
     def say(self, text: str) -> None:
         """Have a screen reader say something."""
@@ -65,6 +72,14 @@ class Keys(Greeted):
     def focus_on(self, css_class: str) -> None:
         """Move the focus into the first element of this class: to a field that is wrong, if any."""
         self.send({"kind": "focus", "to": css_class})
+
+    def _receive(self, widget: object, content: Mapping[str, Any], buffers: object) -> None:
+        super()._receive(widget, content, buffers)
+        match content:
+            case {"kind": "focus", "within": bool(within), "view": str(view)}:
+                self._within = self._within | {view} if within else self._within - {view}
+            case _:
+                pass
 
     def _answer_hello(self) -> None:
         self.send({"kind": "status", "full": True})
@@ -94,6 +109,7 @@ class GraphView(Keys):
     folds = traitlets.Dict().tag(sync=True)
     marks = traitlets.Dict().tag(sync=True)
     breakpoint = traitlets.List().tag(sync=True)
+    unlike = traitlets.List().tag(sync=True)
     status = traitlets.Dict().tag(sync=True)
 
     def __init__(self, shape: Shape) -> None:
@@ -107,7 +123,7 @@ class GraphView(Keys):
         self._one_word_at_a_time = threading.RLock()  # no older status goes out after a newer one
         self._heard: dict[str, list[Callable[..., object]]] = {}
         self.drawn = threading.Event()
-        super().__init__(marks=_marks(), breakpoint=list(BREAKPOINT))
+        super().__init__(marks=_marks(), breakpoint=list(BREAKPOINT), unlike=list(UNLIKE))
         self.add_class("nbgraph-graph")
         self._lay_out()
 

@@ -30,7 +30,7 @@ from nbgraph.notebook.questions import TAKE_BACK_FOR
 from nbgraph.notebook.routing import serve_while_busy
 from nbgraph.notebook.tool_card import ToolCard
 from nbgraph.replies import Apps, Replies, graphs_by_name
-from nbgraph.waiting import Address, Question, Wanted
+from nbgraph.waiting import Address, Page, Question, Survey, Wanted
 
 __all__ = ["Inbox"]
 
@@ -42,12 +42,17 @@ _REST, _LONG_REST = 0.5, 3.0
 
 @dataclass(frozen=True, slots=True)
 class _Standing:
-    """What is shown, as `Stay` compares it: an inbox never ends by itself."""
+    """What is shown, as `Stay` sees it: it rests, and never ends by itself."""
 
-    shown: tuple[Address, ...]
-    answered: int
+    page: Page
+    survey: Survey
     running: bool = False
     status: Literal["waiting"] = "waiting"
+
+    @property
+    def pending(self) -> tuple[Question, ...]:
+        """What waits for a person."""
+        return self.page.questions
 
 
 class Inbox(ipywidgets.VBox):
@@ -116,7 +121,9 @@ class Inbox(ipywidgets.VBox):
         self.problems: dict[Address, str] = {}
         lock = threading.RLock()
         self._painter = Painter(self._draw, self._rest, lock=lock)
-        self._stay = Stay(super()._repr_mimebundle_, self._still, lambda: (self,))
+        self._standing = _Standing(self._following.page, self._following.survey)
+        live = super()._repr_mimebundle_
+        self._stay = Stay(live, self._still, lambda: (self,), lambda: self._opened is not None)
         presses = {
             "refresh": self.refresh,
             "more": self.more,
@@ -161,10 +168,8 @@ class Inbox(ipywidgets.VBox):
 
     @property
     def snapshot(self) -> _Standing:
-        """What is shown, to compare it."""
-        return _Standing(
-            tuple(each.address for each in self.questions), len(self._following.answered)
-        )
+        """What is shown; another object once that changes."""
+        return self._standing
 
     def _rest(self) -> float:
         return _LONG_REST if self._face.filters.wanted else _REST
@@ -185,6 +190,10 @@ class Inbox(ipywidgets.VBox):
         while self._failures:
             self._face.say(self._failures.popleft())
         self._show()
+        standing = _Standing(self._following.page, self._following.survey)
+        if standing != self._standing:
+            self._standing = standing
+        self._stay.drawn()
 
     def _gone(self, question: Question, record: Answered | None) -> None:
         """Take note of what became of a question that waits no more."""

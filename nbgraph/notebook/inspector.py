@@ -9,9 +9,9 @@ from typing import Any, Protocol
 import ipywidgets
 
 from nbgraph import words
-from nbgraph.core.driver import NodeShape
+from nbgraph.core.driver import NodeShape, TellsInside
 from nbgraph.inspection import Look, inspect_node
-from nbgraph.notebook.labels import label, set_text
+from nbgraph.notebook.labels import label, set_text, visible
 from nbgraph.notebook.parts import (
     button,
     classed,
@@ -154,7 +154,8 @@ class Inspector(ipywidgets.VBox):
             return
         look = inspect_node(session, path)
         self._show_head(look, _node(session, path))
-        about = (session, path, self.part, look.report, look.superstep, tuple(look.said))
+        mark = look.snapshot.marks.get(path)
+        about = (session, path, self.part, mark, look.report, look.superstep, tuple(look.said))
         if about == self._shown:
             return
         self._shown = about
@@ -177,6 +178,8 @@ class Inspector(ipywidgets.VBox):
             _named(each, f"{'●' if on else '○'} Pause {side}")
             set_class(each, "nbgraph-on", on=on)
         self._answer.layout.display = None if which == "waiting" else "none"
+        again = f"Retry {look.inner_of} from its start" if look.inner_of else "Retry from here"
+        _named(self._retry, visible(again))
         self._hold(self._until, "run_until", words.held_node(look, "until"))
         self._hold(self._retry, "retry_from", words.held_node(look, "retry"))
 
@@ -201,15 +204,17 @@ def _json(value: object, missing: str) -> str:
 
 
 def _input(look: Look) -> str:
-    if look.is_inner:
-        return _INNER
-    return _json(look.input(), "It has not run yet.")
+    return _json(look.input(), _untold(look) or "It has not run yet.")
 
 
 def _output(look: Look) -> str:
-    if look.is_inner:
-        return _INNER
-    return _json(look.output(), "Nothing yet: the state changes when its superstep has finished.")
+    return _json(look.output(), _untold(look) or _UNFINISHED)
+
+
+def _untold(look: Look) -> str:
+    """Return what is said of a node whose sub-graph the engine does not tell of."""
+    tells = isinstance(look.session.driver, TellsInside)
+    return _INNER if look.inner_of and not tells else ""
 
 
 def _said(look: Look) -> str:
@@ -217,7 +222,8 @@ def _said(look: Look) -> str:
     return "\n".join(lines) or "It has said nothing."
 
 
-_INNER = "The state of a sub-graph is kept in a thread of its own."
+_INNER = "This engine does not tell what nodes in a sub-graph are given."
+_UNFINISHED = "Nothing yet: the state changes when its superstep has finished."
 _PARTS: Mapping[str, Callable[[Look], str]] = {
     "Input": _input,
     "Update": lambda look: _json(look.update, "It has not finished yet."),

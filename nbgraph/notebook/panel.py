@@ -11,31 +11,30 @@ import ipywidgets
 from pydantic import BaseModel
 
 from nbgraph import words
-from nbgraph.core.position import Answered
 from nbgraph.core.store import StateStore
-from nbgraph.errors import NbgraphError
+from nbgraph.errors import NbgraphError, StateStoreError
 from nbgraph.notebook.acts import Acts
 from nbgraph.notebook.allowed import Allowed
+from nbgraph.notebook.beside import Beside
+from nbgraph.notebook.branch_tree import BranchTree
 from nbgraph.notebook.compare import Differences, branches
 from nbgraph.notebook.display import static_bundle, unattended
 from nbgraph.notebook.doing import Doing
-from nbgraph.notebook.failure import FailureCard, failure_of
 from nbgraph.notebook.form import Form
 from nbgraph.notebook.graph_view import GraphView
 from nbgraph.notebook.inspector import Inspector
-from nbgraph.notebook.labels import set_text
 from nbgraph.notebook.left import Stay
 from nbgraph.notebook.log_view import LogView
 from nbgraph.notebook.painter import Painter, every
 from nbgraph.notebook.parts import classed, column, row, text
 from nbgraph.notebook.questions import TAKE_BACK_FOR, Questions
-from nbgraph.notebook.records import record_card, result_card
 from nbgraph.notebook.routing import serve_while_busy
-from nbgraph.notebook.state_form import StateForm, few, start_schema
+from nbgraph.notebook.state_form import StateForm
 from nbgraph.notebook.timeline import PanelTimeline
 from nbgraph.notebook.tool_card import ToolCard
 from nbgraph.notebook.toolbar import Toolbar
-from nbgraph.session import Run, Session, begin, open_session
+from nbgraph.opening import begin, open_session
+from nbgraph.session import Run, Session
 from nbgraph.snapshot import Snapshot
 
 __all__ = ["Panel"]
@@ -100,12 +99,14 @@ class Panel(ipywidgets.VBox):
         classed(self, "nbgraph")
         self._closed = False
         self._other: Session | None = None
+        self._missing = ""
         self._unwatch: Callable[[], object] = lambda: None
         lock = threading.RLock()
         self._marking = Painter(self._show_graph, lock=lock)
         self._telling = Painter(self._tell, lambda: _TELLING, lock=lock)
         self._painter = Painter(self._draw, self._rest, lock=lock)
-        self._stay = Stay(super()._repr_mimebundle_, self._still, lambda: (self.session,))
+        live = super()._repr_mimebundle_
+        self._stay = Stay(live, self._still, lambda: (self.session,), self._engaged)
         if not isinstance(app, Session):
             app = open_session(app, thread_id, branch_id, store, context)
         self._build(app)
@@ -128,12 +129,6 @@ class Panel(ipywidgets.VBox):
 
     def _make(self, session: Session) -> None:
         self.session = session
-        self._records: dict[tuple[int, str], ipywidgets.Widget] = {}
-        self._start: ipywidgets.Widget | None = None
-        self._editing: StateForm | None = None
-        self._again = False
-        self._end: tuple[Any, ipywidgets.Widget | None] = (None, None)
-        self._failure: tuple[Any, FailureCard | None] = (None, None)
         self.acts = Acts(self, self._try, self._focus_on)
         self._toolbar = Toolbar(session, self._buttons(), self.acts.run_until, self._switch)
         self._graph = self._wired(GraphView(session.driver.shape))
@@ -146,9 +141,10 @@ class Panel(ipywidgets.VBox):
         )
         self._inspector = Inspector(self.acts)
         self._doing = Doing()
-        self._nothing = text("", "nbgraph-2nd")
-        self._main = column([], "nbgraph-main")
-        self._timeline = PanelTimeline(session, self._looked, self._attach, self._painter.lock)
+        self._main = Beside(session, self._questions, self.acts, self._doing, self._fork_before)
+        lock = self._painter.lock
+        self._timeline = PanelTimeline(session, self._looked, self._attach, lock, self._try)
+        self._tree = BranchTree(self._switch)
         self._log = LogView()
         self._comparison = Differences()
         self._branches = branches(session)
@@ -159,6 +155,7 @@ class Panel(ipywidgets.VBox):
             body,
             self._inspector,
             self._timeline,
+            self._tree,
             self._comparison,
             self._log,
         ]
@@ -168,7 +165,7 @@ class Panel(ipywidgets.VBox):
         self._drawn: Snapshot | None = None
 
     def _wired(self, graph: GraphView) -> GraphView:
-        graph.on_select(self.inspect)
+        graph.on_select(lambda path: self._try(lambda: self.inspect(path)))
         graph.on_open(self.acts.open_form)
         graph.on_breakpoint(self.acts.toggle_breakpoint)
         return graph
@@ -226,10 +223,13 @@ class Panel(ipywidgets.VBox):
         self._drawn = snapshot
         self._toolbar.show(snapshot, self.session.branch_id, self._branches)
         self._timeline.show(snapshot)
-        self._show_main(snapshot)
+        self._main.show(snapshot)
         self._inspector.show(self.session)
+        if len(self._branches) > 1 and not snapshot.running:
+            self._tree.show(self.session, self.session.branch_id)
         self._comparison.show(self.session, self._other)
         serve_while_busy(self)
+        self._stay.drawn()
 
     def _rest(self) -> float:
         return _BETWEEN if self.session.snapshot.running else 0.0
@@ -255,66 +255,13 @@ class Panel(ipywidgets.VBox):
         with self._painter.lock:
             self._toolbar.hold(node)
 
-    def _show_main(self, snapshot: Snapshot) -> None:
-        shown: list[Any] = []
-        shown += filter(None, [self._failed(snapshot)])
-        shown += self._questions.show(snapshot)
-        shown += filter(None, [self._editing])
-        shown += self._start_form(snapshot)
-        shown += [self._record(record) for record in snapshot.records]
-        shown += filter(None, [self._result(snapshot)])
-        if all(each.layout.display == "none" for each in shown):
-            set_text(self._nothing, words.waiting_for(snapshot))
-            shown.append(self._nothing)
-        children = (*shown, self._doing)
-        if self._main.children != children:
-            self._main.children = children
-
-    def _failed(self, snapshot: Snapshot) -> ipywidgets.Widget | None:
-        about = failure_of(snapshot)
-        if about != self._failure[0]:
-            card = None if about is None else FailureCard(self.session, self.acts)
-            self._failure = (about, card)
-        return self._failure[1]
-
-    def _start_form(self, snapshot: Snapshot) -> list[ipywidgets.Widget]:
-        wanted = snapshot.status == "new" or (self._again and snapshot.status == "completed")
-        if snapshot.running or not wanted:
-            self._start = None
-            return []
-        if self._start is None:
-            schema, needed = start_schema(self.session.driver.shape.input_schema)
-            form = Form.for_start(schema, self._started)
-            self._start = few(form, needed, len(schema.get("properties", {})))
-        return [self._start]
-
     def _start_again(self) -> None:
-        self._again = True
+        self._main.again = True
         self._draw_again()
 
     def _draw_again(self) -> None:
         self._drawn = None
         self._painter.now()
-
-    def _started(self, given: Mapping[str, Any]) -> None:
-        self._again = False
-        self.session.start(given)
-
-    def _record(self, record: Answered) -> ipywidgets.Widget:
-        place = record.sequence, record.interrupt.key
-        made = self._records.get(place)
-        if made is None:
-            again = self._trying(lambda: self.fork(at=record.sequence - 1))
-            made = self._records[place] = record_card(record, again)
-        return made
-
-    def _result(self, snapshot: Snapshot) -> ipywidgets.Widget | None:
-        if snapshot.status != "completed":
-            return None
-        state = self.session.state
-        if self._end[0] != state:
-            self._end = (state, result_card(state))
-        return self._end[1]
 
     def _tick(self) -> bool:
         """Say how long nodes run and questions wait; return whether that goes on."""
@@ -323,7 +270,20 @@ class Panel(ipywidgets.VBox):
             with self._painter.lock:
                 self._questions.tick()
                 self._marking.now()
+        if not (snapshot.running or unattended()) and getattr(self.session.driver, "store", None):
+            self._look_up()
         return not self._closed
+
+    def _look_up(self) -> None:
+        """Take up what another panel, tab or process has recorded; say why, where that fails."""
+        try:
+            self.session.reload()
+        except StateStoreError as error:
+            if str(error) != self._missing:
+                self._toolbar.say(str(error))
+            self._missing = str(error)
+        else:
+            self._missing = ""
 
     # --- what a person does ------------------------------------------------------------------
 
@@ -356,23 +316,20 @@ class Panel(ipywidgets.VBox):
         self._attach(forked)
         return forked
 
+    def _fork_before(self, sequence: int) -> None:
+        self._try(lambda: self.fork(at=sequence - 1))
+
     def edit(self) -> StateForm:
         """Show a form of the state; what is changed there goes through the reducers."""
-        self._end_edit()
-        self._editing = StateForm(self.session, self._edited, _edits)
+        form = self._main.edit(self._edited)
         self._draw_again()
-        return self._editing
+        return form
 
     def _edited(self, update: Mapping[str, Any]) -> None:
         if update and self._try(lambda: self.session.edit(update) or update) is None:
             return
-        self._end_edit()
+        self._main.end_edit()
         self._draw_again()
-
-    def _end_edit(self) -> None:
-        if self._editing is not None:
-            self._editing.close()
-        self._editing = None
 
     def inspect(self, path: str) -> Inspector:
         """Show a node's input, update, output, prints, error and source, as a click on it does."""
@@ -383,7 +340,8 @@ class Panel(ipywidgets.VBox):
 
     def _switch(self, branch_id: str) -> None:
         if branch_id != self.session.branch_id:
-            self._attach(Session(self.session.driver.on(branch_id), notice=self.session.notice))
+            driver, notice = self.session.driver.on(branch_id), self.session.notice
+            self._try(lambda: self._attach(Session(driver, notice=notice)))
 
     def _attach(self, session: Session) -> None:
         self._unwatch()
@@ -400,6 +358,10 @@ class Panel(ipywidgets.VBox):
     def _ipython_display_(self, **_: Any) -> None:
         self._stay.show()
 
+    def _engaged(self) -> bool:
+        """Return whether somebody works here: the focus is here, or a form is open."""
+        return self._main.opened or self._timeline.past.at is not None or self._graph.has_focus
+
     def _still(self) -> dict[str, str]:
         return static_bundle(self.session)
 
@@ -407,10 +369,6 @@ class Panel(ipywidgets.VBox):
         if unattended():
             return static_bundle(self.session)
         return super()._repr_mimebundle_(**options)
-
-
-def _edits(count: int) -> str:
-    return f"Save {count} change{'' if count == 1 else 's'}" if count else "Close"
 
 
 def _fork_point(snapshot: Snapshot) -> int | None:

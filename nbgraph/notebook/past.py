@@ -79,7 +79,10 @@ class Past(ipywidgets.VBox):
         on = _arrow("right", lambda: self._go(1), "Step on")
         parts: list[ipywidgets.Widget] = [back, self._slider, on, self._where]
         if self._closable:
-            parts.append(button("Back to now", lambda: self.choose(None), "quiet"))
+            back_to_now = button(
+                "Back to now", lambda: self.choose(None), "quiet", "nbgraph-to-now"
+            )
+            parts.append(back_to_now)
         return row(parts, "nbgraph-slider")
 
     def _section(self) -> ipywidgets.Widget:

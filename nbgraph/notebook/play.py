@@ -11,12 +11,13 @@ from IPython.core.getipython import get_ipython
 from IPython.display import display
 from pydantic import BaseModel
 
-from nbgraph.core.graph import GraphResult
+from nbgraph.core.result import GraphResult
 from nbgraph.core.store import StateStore
 from nbgraph.errors import ResumeError
 from nbgraph.notebook.display import in_kernel, show_static, static_bundle, unattended
 from nbgraph.notebook.panel import Panel
-from nbgraph.session import Session, begin, open_session
+from nbgraph.opening import begin, open_session
+from nbgraph.session import Session
 from nbgraph.snapshot import Snapshot
 
 __all__ = ["Play", "play"]

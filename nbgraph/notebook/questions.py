@@ -9,10 +9,12 @@ from typing import Any, Protocol
 
 import ipywidgets
 
+from nbgraph import words
 from nbgraph.core.decisions import ToolInterrupt
 from nbgraph.core.events import Interrupt
 from nbgraph.core.json_values import Json
 from nbgraph.core.loop import on_loop_thread
+from nbgraph.core.questions import Answered
 from nbgraph.errors import NbgraphError, ResumeError, StateStoreError
 from nbgraph.notebook.allowed import Allowed
 from nbgraph.notebook.card_place import Place
@@ -113,6 +115,7 @@ class Questions:
         self._decisions: dict[str, tuple[ToolInterrupt, dict[str, Json]]] = {}
         self._calls = Calls(self._decided, lock, self._pressing)
         self._left: frozenset[ToolCard] = frozenset()
+        self._sent: set[Asking] = set()
         self.allowed = Allowed()
 
     @property
@@ -123,12 +126,15 @@ class Questions:
     def show(self, snapshot: Snapshot) -> list[ipywidgets.Widget]:
         """Return what stands on the page for the questions that wait."""
         resting = not (snapshot.running or snapshot.error)
-        return self.put(snapshot.pending.values(), approving=resting)
+        return self.put(snapshot.pending.values(), snapshot.records, approving=resting)
 
-    def put(self, pending: Iterable[Interrupt], *, approving: bool) -> list[ipywidgets.Widget]:
+    def put(
+        self, pending: Iterable[Interrupt], records: Iterable[Answered] = (), *, approving: bool
+    ) -> list[ipywidgets.Widget]:
         """Return what stands on the page for these questions.
 
-        With `approving`, calls of tools that are allowed are decided at once.
+        `records` tell who answered those that are gone. With `approving`, calls of tools that are
+        allowed are decided at once.
         """
         wanted = {_asking(item): item for item in pending}
         gone = {place: self._shown.pop(place) for place in set(self._shown) - set(wanted)}
@@ -138,7 +144,8 @@ class Questions:
         ordered = [self._shown[place] for place in wanted]
         cards = [each for each in ordered if isinstance(each, ToolCard)]
         self._calls.put(cards)
-        for old in gone.values():
+        for place, old in gone.items():
+            self._tell_who(place, records)
             old.close()
         if approving:
             self._approve_allowed(cards)
@@ -147,6 +154,14 @@ class Questions:
         more = [*([self._calls, self._held.box] if cards else [])]
         more += [self.allowed] if self.allowed.tools else []
         return [*forms, *more]
+
+    def _tell_who(self, place: Asking, records: Iterable[Answered]) -> None:
+        """Say who answered a question that stood here, if that was not done here."""
+        given = next((each for each in records if _asking(each.interrupt) == place), None)
+        if given is None or place in self._sent:
+            return
+        who, at = given.by or "somebody", words.clock(given.at)
+        self._say(f"{who} answered {place[0]} at {at}. Yours was not sent.")
 
     def _follow(self) -> None:
         """Move the focus from the cards that were decided to the next one, when it is there."""
@@ -232,6 +247,7 @@ class Questions:
         self._answered({_asking(card.interrupt): answer for card, answer in decisions.items()})
 
     def _answered(self, answers: Mapping[Asking, Any]) -> None:
+        self._sent.update(answers)
         run = self._session.resume(
             {key: answer for (key, _), answer in answers.items()}, asked=dict(answers.keys())
         )
@@ -242,6 +258,7 @@ class Questions:
         if not isinstance(error, ResumeError | StateStoreError):
             return
         for place in answers:
+            self._sent.discard(place)
             form = self._shown.get(place)
             if form is not None:
                 form.enable()

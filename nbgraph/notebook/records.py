@@ -25,8 +25,13 @@ def table(rows: list[tuple[str, str]]) -> ipywidgets.GridBox:
     return grid([text(part) for pair in rows for part in pair], "nbgraph-table")
 
 
-def record_card(record: Answered, again: Callable[[], object] | None) -> ipywidgets.VBox:
-    """Return what was answered, by whom and when; `again` answers the question differently."""
+def record_card(
+    record: Answered, again: Callable[[], object] | None, other: Answered | None = None
+) -> ipywidgets.VBox:
+    """Return what was answered, by whom and when; `again` answers the question differently.
+
+    With the answer of another branch, rows that are not the same there are marked.
+    """
     asked = record.interrupt
     call = asked_call(asked)
     if call is not None:
@@ -39,7 +44,11 @@ def record_card(record: Answered, again: Callable[[], object] | None) -> ipywidg
     parts: list[ipywidgets.Widget] = [head]
     if asked.message:
         parts.append(text(asked.message, "nbgraph-text"))
-    parts.append(table(_answer_rows(record)))
+    rows, there = _answer_rows(record), dict(_answer_rows(other)) if other else {}
+    marked = [
+        (f"≠ {name}" if other and there.get(name) != value else name, value) for name, value in rows
+    ]
+    parts.append(table(marked))
     return column([*parts, *_again(again)], "nbgraph-record")
 
 

@@ -13,10 +13,11 @@ from nbgraph.notebook.parts import button, column, row, text
 from nbgraph.notebook.routing import serve_while_busy
 from nbgraph.notebook.value_view import ValueView, brief, own_view
 
-__all__ = ["Tree", "counted", "difference_rows"]
+__all__ = ["SIGNS", "Tree", "counted", "difference_rows", "field_of"]
 
 _CLASSES = {"+": "add", "-": "rem", "~": "chg"}
-_SIGNS = {"+": "+", "-": "−", "~": "~"}
+SIGNS = {"+": "+", "-": "−", "~": "~"}
+"""How a difference's sign is shown."""
 _MOST = 200
 """How many rows are shown at a time."""
 
@@ -41,7 +42,7 @@ def difference_rows(
         item = change.difference
         value = column([*_value(change, before, after)], "nbgraph-change")
         cells = [
-            text(_SIGNS[item.sign], "sign"),
+            text(SIGNS[item.sign], "sign"),
             text(item.path or "/", "nbgraph-mono"),
             value,
             text(change.words, "nbgraph-2nd", "nbgraph-small"),
@@ -56,8 +57,7 @@ def _value(
     change: Change, before: Mapping[str, Any], after: Mapping[str, Any]
 ) -> Iterator[ipywidgets.Widget]:
     item = change.difference
-    name = item.path.removeprefix("/").replace("~1", "/").replace("~0", "~")
-    own = own_view((before if item.sign == "-" else after).get(name))
+    own = own_view((before if item.sign == "-" else after).get(field_of(item.path)))
     if own is not None:
         yield own
         return
@@ -66,10 +66,19 @@ def _value(
         yield text(f"{len(grown)} added at the end ({len(item.first)} → {len(item.second)})")
         yield from (ValueView(each, "nbgraph-ins") for each in grown[:10])
         return
+    sides: list[ipywidgets.Widget] = []
     if item.sign != "+":
-        yield ValueView(item.first, "nbgraph-del")
+        sides.append(ValueView(item.first, "nbgraph-del"))
+    if item.sign == "~":
+        sides.append(text("→"))
     if item.sign != "-":
-        yield ValueView(item.second, *(["nbgraph-ins"] if item.sign == "~" else []))
+        sides.append(ValueView(item.second, *(["nbgraph-ins"] if item.sign == "~" else [])))
+    yield row(sides, "nbgraph-sides")
+
+
+def field_of(path: str) -> str:
+    """Return the name of the field that is itself at a path, as one of a frame or picture is."""
+    return path.removeprefix("/").replace("~1", "/").replace("~0", "~")
 
 
 def _grown(first: Any, second: Any) -> list[Any]:

@@ -10,6 +10,7 @@ import ipywidgets
 
 from nbgraph import words
 from nbgraph.moments import Change, Moment
+from nbgraph.notebook.as_test import AsTest
 from nbgraph.notebook.display import static_bundle, unattended
 from nbgraph.notebook.gantt import Gantt, person_words
 from nbgraph.notebook.graph_view import GraphView
@@ -20,6 +21,7 @@ from nbgraph.notebook.parts import classed, column, row, spacer, text
 from nbgraph.notebook.past import Past
 from nbgraph.notebook.routing import serve_while_busy
 from nbgraph.notebook.strip import Strip
+from nbgraph.replay import as_test
 from nbgraph.session import Session
 from nbgraph.snapshot import Snapshot
 from nbgraph.timetable import TaskRow, timetable
@@ -48,7 +50,10 @@ class Timeline(ipywidgets.VBox):
         classed(self, "nbgraph")
         self._painter = Painter(self._draw)
         self._stay = Stay(
-            super()._repr_mimebundle_, lambda: static_bundle(self.session), lambda: (self.session,)
+            super()._repr_mimebundle_,
+            lambda: static_bundle(self.session),
+            lambda: (self.session,),
+            lambda: self._graph.has_focus or self._past.at is not None,
         )
         self._unwatch: Callable[[], object] = lambda: None
         self.branch: Session | None = None
@@ -69,11 +74,14 @@ class Timeline(ipywidgets.VBox):
             self._people = text("", "nbgraph-2nd", "nbgraph-small", "nbgraph-people")
             chips = [_chip("thread", session.thread_id), _chip("branch", session.branch_id)]
             title = classed(ipywidgets.Label("Timeline"), "nbgraph-h3")
-            head = row([title, *chips, spacer(), self._scale], "nbgraph-toolbar")
+            self._test = AsTest(lambda: session)
+            parts = [title, *chips, spacer(), self._scale, self._test.switch]
+            head = row(parts, "nbgraph-toolbar")
             side = column([self._graph], "nbgraph-side")
-            main = column([self._gantt, self._people], "nbgraph-main")
+            main = column([self._gantt, Gantt.legend(), self._people], "nbgraph-main")
             body = row([side, main], "nbgraph-body")
-            self.children = (column([head, body, self._past], "nbgraph-panel", "nbgraph-timeline"),)
+            whole = [head, self._test, body, self._past]
+            self.children = (column(whole, "nbgraph-panel", "nbgraph-timeline"),)
             self._painter.now()
         self._unwatch = session.watch(self._wanted)
 
@@ -100,6 +108,7 @@ class Timeline(ipywidgets.VBox):
         set_text(self._people, _people(rows, chosen))
         self._people.layout.display = None if self._people.value else "none"
         serve_while_busy(self)
+        self._stay.drawn()
 
     @property
     def _selected(self) -> int | None:
@@ -158,6 +167,14 @@ class Timeline(ipywidgets.VBox):
         """Show the form of a fork from the chosen step, as the button does, and return it."""
         return self._past.open_fork()
 
+    def as_test(self) -> str:
+        """Return a cell that runs the thread again, and asserts where it ends.
+
+        It needs the graph under the name `graph`. Its input, edits and answers are the thread's;
+        secrets are covered, and have to be put in.
+        """
+        return as_test(self.session)
+
     def to_frame(self) -> Any:
         """Return a row for each task, as a pandas data frame.
 
@@ -198,6 +215,8 @@ class PanelTimeline(ipywidgets.VBox):
         Takes the session of a branch that a person started here.
     lock : RLock
         The panel's.
+    trying : function
+        Calls an action, and says what it refuses.
     """
 
     def __init__(
@@ -206,8 +225,9 @@ class PanelTimeline(ipywidgets.VBox):
         moved: Callable[[], object],
         forked: Callable[[Session], object],
         lock: threading.RLock,
+        trying: Callable[[Callable[[], object]], object],
     ) -> None:
-        self._session, self._looked = session, moved
+        self._session, self._looked, self._try = session, moved, trying
         self.past = Past(session, self._moved, forked, lock=lock, closable=True)
         self._strip = Strip(self._pressed)
         super().__init__([self._strip, self.past])
@@ -228,6 +248,9 @@ class PanelTimeline(ipywidgets.VBox):
             self.past.show()
 
     def _pressed(self, number: int) -> None:
+        self._try(lambda: self._choose(number))
+
+    def _choose(self, number: int) -> None:
         self.past.show()
         self.past.choose(_place(self.past.moments, number))
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import ipywidgets
 
 from nbgraph import words
+from nbgraph.core.driver import NodeShape
 from nbgraph.notebook.labels import visible
 from nbgraph.notebook.parts import button, classed, mark, row, set_class, show_mark, spacer, text
 from nbgraph.session import Session
@@ -182,9 +183,19 @@ _HOLDS = (
 
 def _menu(session: Session) -> Any:
     """Return the menu of the nodes that a run can go on to."""
-    nodes = [node for node in session.driver.shape.nodes if node.parent is None]
-    options = [(_UNTIL, ""), *((visible(node.label), node.path) for node in nodes)]
+    options = [(_UNTIL, ""), *_places(session.driver.shape.nodes)]
     return classed(ipywidgets.Dropdown(options=options, value=""), "nbgraph-until")
+
+
+def _places(
+    nodes: Sequence[NodeShape], parent: str | None = None, before: str = ""
+) -> Iterator[tuple[str, str]]:
+    """Yield what the menu says of each node, `sub / check` in a sub-graph, and its path."""
+    for each in nodes:
+        if each.parent == parent:
+            name = f"{before}{visible(each.label)}"
+            yield name, each.path
+            yield from _places(nodes, each.path, f"{name} / ")
 
 
 def _display(each: Any, *, on: bool) -> None:

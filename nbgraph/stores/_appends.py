@@ -1,7 +1,8 @@
 """Group commit: what one turn of an event loop appends is written in one transaction.
 
 To be gathered costs a commit two turns of the loop, which is half of what writing it does. Whoever
-has appended alone is therefore not made to wait, until a second commit comes in the same turn.
+wrote last therefore goes on at once, and so does who comes first in a turn, as long as commits come
+alone.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _Outcome: TypeAlias = StateStoreError | Branch
 _Names: TypeAlias = tuple[str, str]
 
 _KNOWN = 1024
-"""How many branches' rows are known: of those that were written last."""
+"""How many branches' rows are known: of those that were written or read last."""
 
 
 class Appends:
@@ -39,6 +40,7 @@ class Appends:
         self._database = database
         self._asked: _Asked = []
         self._waiting: asyncio.Task[None] | None = None
+        self._last: _Names | None = None
         self._alone = False
         self._wrote = False
         self._known: dict[_Names, Branch] = {}
@@ -51,25 +53,36 @@ class Appends:
         StateStoreError
             If it is refused, or the database cannot be written.
         """
-        outcome = self._at_once(commit)
+        names = _names(commit)
+        outcome = self._at_once(commit, names) if self._may_write(names) else None
         if outcome is None:
             return await self._gathered(commit)
         if isinstance(outcome, StateStoreError):
             raise outcome
         return outcome.epoch
 
-    def _at_once(self, commit: Commit) -> _Outcome | None:
-        """Write the first commit of a turn, if those before it came alone; None if it waits."""
-        if not self._alone or self._wrote or self._asked or self._waiting is not None:
-            return None
-        self._wrote = True
-        self._loop.call_soon(self._turned)
+    def _at_once(self, commit: Commit, names: _Names) -> _Outcome | None:
+        """Write a commit here; None if that has to be sorted out in a thread, as for many."""
         try:
-            outcome = self._database.attempt(partial(self._outcome, commit=commit), writes=True)
+            work = partial(self._outcome, commit=commit, names=names)
+            outcome = self._database.attempt(work, writes=True)
         except (Busy, StateStoreError):
-            return None  # sorted out in a thread, as for many
-        self._know(commit, outcome)
+            self._last = None
+            return None
+        self._know(names, outcome)
         return outcome
+
+    def _may_write(self, names: _Names) -> bool:
+        """Return whether a commit is not made to wait for others of the same turn."""
+        if self._asked or self._waiting is not None:
+            return False
+        if names == self._last:
+            return True
+        if not self._alone or self._wrote:
+            return False
+        self._wrote, self._last = True, names
+        self._loop.call_soon(self._turned)
+        return True
 
     def _turned(self) -> None:
         if not self._asked:  # else those that came in the same turn are written next, and count
@@ -87,6 +100,7 @@ class Appends:
         asked = [one for one in self._asked if not one[1].done()]
         self._asked = []
         self._alone = self._database.quick and len(asked) + self._wrote == 1
+        self._last = _names(asked[0][0]) if self._alone and asked else None
         self._wrote = False
         commits = [commit for commit, _ in asked]
         work = partial(self._outcomes, commits=commits)
@@ -117,7 +131,7 @@ class Appends:
 
     def _deliver(self, asked: _Asked, outcomes: Sequence[_Outcome]) -> None:
         for (commit, future), outcome in zip(asked, outcomes, strict=True):
-            self._know(commit, outcome)
+            self._know(_names(commit), outcome)
             if future.done():
                 continue
             if isinstance(outcome, StateStoreError):
@@ -125,10 +139,15 @@ class Appends:
             else:
                 future.set_result(outcome.epoch)
 
-    def _know(self, commit: Commit, outcome: _Outcome) -> None:
+    def learn(self, names: _Names, branch: Branch) -> None:
+        """Remember the row of a branch that was read; the row is the caller's no more."""
+        if self._waiting is None:  # else a thread is at what is known
+            self._know(names, branch)
+
+    def _know(self, names: _Names, outcome: _Outcome) -> None:
         """Remember the row of a branch that is written: whoever goes on need not read it first."""
         if isinstance(outcome, Branch):
-            self._known[_names(commit)] = outcome
+            self._known[names] = outcome
             if len(self._known) > _KNOWN:
                 del self._known[next(iter(self._known))]
 
@@ -145,13 +164,14 @@ class Appends:
 
     def _outcomes(self, cursor: Cursor, commits: Sequence[Commit]) -> Sequence[_Outcome]:
         # In one order everywhere, so that two processes that lock rows do not wait for one another.
-        order = sorted(range(len(commits)), key=lambda at: _names(commits[at]))
-        found = {at: self._outcome(cursor, commits[at]) for at in order}
+        names = [_names(commit) for commit in commits]
+        order = sorted(range(len(commits)), key=names.__getitem__)
+        found = {at: self._outcome(cursor, commits[at], names[at]) for at in order}
         return [found[at] for at in range(len(commits))]
 
-    def _outcome(self, cursor: Cursor, commit: Commit) -> _Outcome:
+    def _outcome(self, cursor: Cursor, commit: Commit, names: _Names) -> _Outcome:
         # Taken out, so that nothing is known of a branch while its transaction can still fail.
-        known = self._known.pop(_names(commit), None)
+        known = self._known.pop(names, None)
         try:
             return keep(cursor, commit, known)
         except StateStoreError as error:

@@ -6,7 +6,7 @@ Where they stood is kept beside the body and not in it: user data can never look
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, cast
 
 from pydantic_core import from_json, to_json
@@ -27,13 +27,17 @@ class Extract:
     """A JSON body without what is large, where that stood, and the contents by hash."""
 
     body: bytes
-    refs: str = ""
-    blobs: Mapping[bytes, bytes] = field(default_factory=dict[bytes, bytes])
+    refs: str
+    blobs: Mapping[bytes, bytes]
 
 
 def extracted(packed: Packed) -> Extract:
     """Return a JSON body without its blobs and its large texts, of which a small one has none."""
-    body, refs, blobs = packed.body, list[_Ref](), dict[bytes, bytes]()
+    body = packed.body
+    if len(body) < LARGE and not packed.blobs:
+        return Extract(body, "", {})
+    refs: list[_Ref] = []
+    blobs: dict[bytes, bytes] = {}
     if len(body) >= LARGE:
         value = from_json(body)
         for path, text in list(_large(value, ())):
@@ -43,7 +47,7 @@ def extracted(packed: Packed) -> Extract:
     for path, blob in packed.blobs:
         kind = {"kind": blob.kind, "summary": blob.summary, "detail": blob.detail}
         refs.append((path, _named(blob.content, blobs), kind))
-    return Extract(body, to_json(refs).decode(), blobs) if refs else Extract(body)
+    return Extract(body, to_json(refs).decode() if refs else "", blobs)
 
 
 def _named(content: bytes, blobs: dict[bytes, bytes]) -> str:

@@ -11,10 +11,8 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from pydantic_core import from_json
-
 from nbgraph.core.blob import Packed
-from nbgraph.core.codec import decode_events, encode_events
+from nbgraph.core.codec import decode_events
 from nbgraph.core.events import Event, Interrupt
 from nbgraph.core.store import BranchSummary, Claim, PositionSnapshot
 from nbgraph.errors import (
@@ -25,7 +23,7 @@ from nbgraph.errors import (
     ThreadClaimedError,
     UnknownThreadError,
 )
-from nbgraph.stores._blobs import checked_blob, extracted, restored
+from nbgraph.stores._blobs import checked_blob, restored
 from nbgraph.stores._chain import link
 
 __all__ = [
@@ -35,7 +33,6 @@ __all__ = [
     "QuestionName",
     "Row",
     "Stretch",
-    "commit_of",
     "epoch_after",
     "events_of",
     "name_of",
@@ -48,9 +45,6 @@ __all__ = [
     "stretches",
     "where",
 ]
-
-_PARSER_DEPTH = 190
-"""Less than how deeply pydantic's parser reads JSON."""
 
 SNAPSHOT_BYTES = 16 * 1024
 """Fewer bytes of commits than these are not worth a snapshot."""
@@ -88,7 +82,8 @@ class Commit:
     @property
     def weight(self) -> int:
         """How many bytes are read where the commit is."""
-        return len(self.body) + sum(map(len, self.blobs.values()))
+        outside = sum(map(len, self.blobs.values())) if self.blobs else 0
+        return len(self.body) + outside
 
     @property
     def head(self) -> int:
@@ -158,72 +153,6 @@ class Stretch:
     branch_id: str
     low: int
     high: int
-
-
-def commit_of(
-    thread_id: str,
-    branch_id: str,
-    events: Sequence[Event],
-    *,
-    expected: int,
-    summary: BranchSummary,
-    snapshot: Callable[[], PositionSnapshot | None] | None = None,
-    claim: Claim | None = None,
-) -> Commit:
-    """Return the events as one commit.
-
-    Raises
-    ------
-    StateStoreError
-        If an id is no text, an event cannot be kept as JSON, or the events are not stamped with
-        this branch and the sequences from `expected + 1`.
-    """
-    require_text(thread_id, "thread id")
-    require_text(branch_id, "branch id")
-    require_text(summary.graph, "graph name")
-    _require_stamps(branch_id, events, expected)
-    if claim is not None:
-        require_text(claim.owner, "owner")
-    try:
-        packed = encode_events(events)
-        _require_shallow(packed.body)
-        extract = extracted(packed)
-    except ValueError as error:
-        raise StateStoreError(
-            f"{where(thread_id, branch_id, expected + 1)} cannot be kept as JSON: {error}"
-        ) from error
-    return Commit(
-        thread_id,
-        branch_id,
-        expected,
-        len(events),
-        extract.body,
-        extract.refs,
-        extract.blobs,
-        summary,
-        first_at=events[0].created_at,
-        last_at=events[-1].created_at,
-        snapshot=snapshot,
-        claim=claim,
-    )
-
-
-def _require_shallow(body: bytes) -> None:
-    # The parser reads less deeply than the serializer writes. Few texts have enough brackets to
-    # be too deep, and only those are read to find out.
-    if body.count(b"[") + body.count(b"{") > _PARSER_DEPTH:
-        from_json(body)
-
-
-def _require_stamps(branch_id: str, events: Sequence[Event], expected: int) -> None:
-    if not events:
-        raise StateStoreError("A commit needs at least one event")
-    for sequence, event in enumerate(events, expected + 1):
-        if event.sequence != sequence or event.branch_id != branch_id:
-            raise StateStoreError(
-                f"Event {event.id!r} is not stamped {f'{branch_id}:{sequence}'!r}, its place in "
-                "the commit"
-            )
 
 
 def name_of(question: Interrupt) -> QuestionName:

@@ -6,7 +6,9 @@ import json
 import threading
 from collections.abc import Mapping
 
-from nbgraph.core.drafts import Draft
+from typing_extensions import override
+
+from nbgraph.core.drafts import Draft, DraftStore
 from nbgraph.stores._drafts import draft_text
 from nbgraph.stores._log import MAIN
 from nbgraph.stores._memory_rows import Branch
@@ -14,7 +16,7 @@ from nbgraph.stores._memory_rows import Branch
 __all__ = ["MemoryDrafts"]
 
 
-class MemoryDrafts:
+class MemoryDrafts(DraftStore):
     """The part of the store that keeps half filled-in answers."""
 
     _lock: threading.Lock
@@ -22,20 +24,10 @@ class MemoryDrafts:
     def _branch(self, thread_id: str, branch_id: str) -> Branch:
         raise NotImplementedError
 
+    @override
     async def keep_draft(
         self, thread_id: str, branch_id: str, key: str, asked: int, draft: Draft | None
     ) -> None:
-        """Keep what is filled in so far of an answer, beside the log; None forgets it.
-
-        For a question that does not wait nothing is kept, and an answer takes its draft away.
-
-        Raises
-        ------
-        UnknownThreadError
-            If the thread or branch does not exist.
-        StateStoreError
-            If the value is no JSON.
-        """
         text = draft_text(draft)
         with self._lock:
             branch = self._branch(thread_id, branch_id)
@@ -43,16 +35,10 @@ class MemoryDrafts:
             if draft is not None and text is not None and (key, asked) in branch.questions:
                 branch.drafts[key, asked] = (text, draft.saved_at)
 
+    @override
     async def drafts(
         self, thread_id: str, branch_id: str = MAIN
     ) -> Mapping[tuple[str, int], Draft]:
-        """Return the drafts of the questions that wait, by key and asking.
-
-        Raises
-        ------
-        UnknownThreadError
-            If the thread or branch does not exist.
-        """
         with self._lock:
             kept = dict(self._branch(thread_id, branch_id).drafts)
         return {name: Draft(json.loads(text), at) for name, (text, at) in kept.items()}

@@ -171,7 +171,8 @@ def kept(threads: Threads, commit: Commit) -> Branch:
         If a question cannot be kept as JSON.
     """
     thread_id = commit.thread_id
-    branch = threads.get(thread_id, {}).get(commit.branch_id)
+    branches = threads.get(thread_id)
+    branch = None if branches is None else branches.get(commit.branch_id)
     require_fit(commit, None if branch is None else branch.head)
     if branch is None:
         root = root_of(thread_id, MAIN)
@@ -179,7 +180,8 @@ def kept(threads: Threads, commit: Commit) -> Branch:
         branch = Branch(thread_id, MAIN, None, 0, at, summary, root, root, 0)
         branch.hidden_under = summary.root
     _keep(branch, commit)
-    threads.setdefault(thread_id, {MAIN: branch})
+    if branches is None:
+        threads[thread_id] = {MAIN: branch}
     return branch
 
 
@@ -209,8 +211,9 @@ def forked(threads: Threads, record: BranchRecord, commit: Commit) -> Branch:
 def _keep(branch: Branch, commit: Commit) -> None:
     epoch = epoch_after(commit, branch.epoch)
     pending, first = commit.summary.pending, commit.expected + 1
-    known = branch.questions | new_questions(branch.questions, pending)
-    branch.questions = {name: known[name] for name in map(name_of, pending)}
+    if pending or branch.questions:
+        known = branch.questions | new_questions(branch.questions, pending)
+        branch.questions = {name: known[name] for name in map(name_of, pending)}
     if branch.drafts:
         waiting = branch.questions.keys() & branch.drafts.keys()
         branch.drafts = {name: branch.drafts[name] for name in waiting}

@@ -39,7 +39,7 @@ _LIST_BRANCHES = """
     FROM branches WHERE thread = ? ORDER BY id
 """
 
-_LIST_THREADS = """
+_THREADS = """
     SELECT main.id, main.thread, main.name, main.parent, main.parent_sequence, main.created_at,
         main.root, main.identity, main.graph, main.status, main.step, main.head, main.pending,
         main.updated_at, main.chain, main.epoch, main.owner, main.leased_until, main.checksum,
@@ -47,21 +47,14 @@ _LIST_THREADS = """
     FROM branches AS main JOIN branches ON branches.thread = main.thread
     WHERE main.name = ? AND main.thread NOT IN (SELECT thread FROM children)
     GROUP BY main.id
-    ORDER BY written_at DESC, main.thread DESC
-    LIMIT ?
 """
 
-_LIST_EARLIER_THREADS = """
-    SELECT main.id, main.thread, main.name, main.parent, main.parent_sequence, main.created_at,
-        main.root, main.identity, main.graph, main.status, main.step, main.head, main.pending,
-        main.updated_at, main.chain, main.epoch, main.owner, main.leased_until, main.checksum,
-        main.since, main.snapped, count(*), max(branches.updated_at) AS written_at
-    FROM branches AS main JOIN branches ON branches.thread = main.thread
-    WHERE main.name = ? AND main.thread NOT IN (SELECT thread FROM children)
-    GROUP BY main.id
-    HAVING (max(branches.updated_at), main.thread) < (?, ?)
-    ORDER BY written_at DESC, main.thread DESC
-    LIMIT ?
+_NEWEST_FIRST = "ORDER BY written_at DESC, main.thread DESC LIMIT ?"
+
+_LIST_THREADS = f"{_THREADS} {_NEWEST_FIRST}"
+
+_LIST_EARLIER_THREADS = f"""
+    {_THREADS} HAVING (max(branches.updated_at), main.thread) < (?, ?) {_NEWEST_FIRST}
 """
 
 _FIND_CHILDREN = "SELECT thread FROM children WHERE root = ? ORDER BY thread"

@@ -107,20 +107,13 @@ def read_log(
         If the row of a branch is not what was written, or rows are missing at the end.
     """
     branch = found_branch(cursor, thread_id, branch_id)
-    if upto is None or upto >= branch.head:
-        _require_end(cursor, branch)
-    found: dict[str, Branch] = {}
-    places = _noted(ancestry(cursor, branch), found)
-    return [
-        rows_of(cursor, found[part.branch_id], part)
-        for part in stretches(places, after=after, upto=upto)
-    ]
+    return _log_of(cursor, branch, after=after, upto=upto)
 
 
 def recall_log(
     cursor: Cursor, thread_id: str, branch_id: str, *, upto: int | None
-) -> tuple[PositionSnapshot | None, list[RawStretch]]:
-    """Return the newest readable snapshot at or before event `upto`, and the rows after it.
+) -> tuple[Branch, PositionSnapshot | None, list[RawStretch]]:
+    """Return a branch, its newest readable snapshot at or before event `upto`, and the rows after.
 
     Raises
     ------
@@ -132,7 +125,16 @@ def recall_log(
     branch = found_branch(cursor, thread_id, branch_id)
     snapshot = _snapshot(cursor, branch, branch.head if upto is None else upto)
     after = 0 if snapshot is None else snapshot.sequence
-    return snapshot, read_log(cursor, thread_id, branch_id, after=after, upto=upto)
+    return branch, snapshot, _log_of(cursor, branch, after=after, upto=upto)
+
+
+def _log_of(cursor: Cursor, branch: Branch, *, after: int, upto: int | None) -> list[RawStretch]:
+    found: dict[str, Branch] = {}
+    places = _noted(ancestry(cursor, branch), found)
+    parts = stretches(places, after=after, upto=upto)
+    if (upto is None or upto >= branch.head) and not parts:
+        _require_end(cursor, branch)  # else whoever reads the rows notices where they end
+    return [rows_of(cursor, found[part.branch_id], part) for part in parts]
 
 
 def _snapshot(cursor: Cursor, branch: Branch, upto: int) -> PositionSnapshot | None:

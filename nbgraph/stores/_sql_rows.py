@@ -140,7 +140,10 @@ def found_branch(cursor: Cursor, thread_id: str, branch_id: str) -> Branch:
     row = cursor.execute(_FIND_BRANCH, (thread_id, branch_id)).fetchone()
     if row is not None:
         return Branch(*row).checked()
-    if cursor.execute(_FIND_BRANCH, (thread_id, MAIN)).fetchone() is None:
+    main = None
+    if branch_id != MAIN:
+        main = cursor.execute(_FIND_BRANCH, (thread_id, MAIN)).fetchone()
+    if main is None:
         raise UnknownThreadError(thread_id)
     raise UnknownThreadError(thread_id, branch_id)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from operator import attrgetter
+from typing import TypeAlias
 from zlib import compress
 
 from nbgraph.core.blob import Packed
@@ -34,6 +35,8 @@ from nbgraph.stores._sql_rows import Branch, Cursor, body_checksum, found_branch
 
 __all__ = ["add_branch", "claim_branch", "forget", "keep", "release_branch"]
 
+_Questions: TypeAlias = tuple[Collection[QuestionName], Mapping[QuestionName, str]]
+
 # What stands in the comment is said to a database that locks rows and not the file.
 _FIND_BRANCH = """
     SELECT id, thread, name, parent, parent_sequence, created_at, root, identity,
@@ -50,8 +53,9 @@ _FIND_TIP = """
 
 _ADD_BRANCH = """
     INSERT INTO branches (thread, name, parent, parent_sequence, created_at, root, identity,
-        chain, since, snapped)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        graph, status, step, head, pending, updated_at, chain, epoch, owner, leased_until, checksum,
+        since, snapped)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     RETURNING id
 """
 
@@ -63,9 +67,6 @@ _LASTING = attrgetter(
     "created_at",
     "root",
     "identity",
-    "chain",
-    "since",
-    "snapped",
 )
 
 _CHANGING = attrgetter(
@@ -82,7 +83,6 @@ _CHANGING = attrgetter(
     "checksum",
     "since",
     "snapped",
-    "id",
 )
 
 _CHANGE_BRANCH = """
@@ -160,37 +160,56 @@ def keep(cursor: Cursor, commit: Commit, known: Branch | None = None) -> Branch:
     StateStoreError
         If a question cannot be kept as JSON.
     """
-    if known is not None and _kept_after(cursor, commit, known):
-        return known
+    if known is not None and _may_follow(commit, known):
+        questions = _questions(cursor, known, commit)
+        was = (known.id, known.checksum, known.chain)
+        _move(known, commit)
+        if cursor.execute(_CHANGE_KNOWN, (*_CHANGING(known), *was)).rowcount == 1:
+            return _kept(cursor, known, commit, questions)
     names = (commit.thread_id, commit.branch_id)
     branch = _tip(cursor, names)
     require_fit(commit, None if branch is None else branch.head)
-    epoch = epoch_after(commit, 0 if branch is None else branch.epoch)
-    stored = _stored_questions(cursor, branch) if branch is not None and branch.pending else ()
-    texts = new_questions(stored, commit.summary.pending)
+    epoch_after(commit, 0 if branch is None else branch.epoch)
+    questions = _questions(cursor, branch, commit)
     if branch is None:
-        branch = _added(cursor, names, root_of(*names), commit.first_at)
+        branch = _begun(names, root_of(*names), commit.first_at)
         if commit.summary.root is not None:
             cursor.execute(_ADD_CHILD, (commit.thread_id, commit.summary.root))
-    _write(cursor, branch, commit, epoch)
-    if stored or texts:
+    _write(cursor, branch, commit)
+    return _kept(cursor, branch, commit, questions)
+
+
+def _may_follow(commit: Commit, known: Branch) -> bool:
+    """Return whether a commit fits if the row of its branch is still as known."""
+    if known.head != commit.expected:
+        return False
+    return commit.claim is None or commit.claim.epoch in (None, known.epoch)
+
+
+def _questions(cursor: Cursor, branch: Branch | None, commit: Commit) -> _Questions:
+    """Return which questions are stored, and the texts of those that a commit adds.
+
+    Raises
+    ------
+    StateStoreError
+        If one cannot be kept as JSON.
+    """
+    stored: Collection[QuestionName] = ()
+    if branch is not None and branch.pending:
+        stored = set(cursor.execute(_FIND_QUESTIONS, (branch.id,)))
+    pending = commit.summary.pending
+    return stored, new_questions(stored, pending) if pending else {}
+
+
+def _kept(cursor: Cursor, branch: Branch, commit: Commit, questions: _Questions) -> Branch:
+    """Add a commit and its questions to a branch whose row is written."""
+    _add_commit(cursor, branch, commit)
+    stored, texts = questions
+    if stored:
         _drop_answered(cursor, branch, stored, commit.summary.pending)
+    if texts:
         _add_questions(cursor, branch, commit.summary.pending, texts)
     return branch
-
-
-def _kept_after(cursor: Cursor, commit: Commit, known: Branch) -> bool:
-    """Write a commit without questions if the row of its branch is as known; else write nothing."""
-    if known.head != commit.expected or known.pending or commit.summary.pending:
-        return False
-    if commit.claim is not None and commit.claim.epoch != known.epoch:
-        return False
-    was = (known.checksum, known.chain)
-    _move(known, commit, known.epoch)
-    if cursor.execute(_CHANGE_KNOWN, (*_CHANGING(known), *was)).rowcount != 1:
-        return False
-    _add_commit(cursor, known, commit)
-    return True
 
 
 def _tip(cursor: Cursor, names: tuple[str, str]) -> Branch | None:
@@ -228,11 +247,11 @@ def add_branch(cursor: Cursor, record: BranchRecord, commit: Commit) -> None:
     require_event(parent.place, at)
     exists = cursor.execute(_FIND_BRANCH, names).fetchone() is not None
     require_new(record.id, exists=exists, thread_id=record.thread_id)
-    texts = new_questions((), commit.summary.pending)
+    questions = _questions(cursor, None, commit)
     root = root_of(*names, hash_at(cursor, parent, at), at)
-    branch = _added(cursor, names, root, record.created_at, (parent, at))
-    _write(cursor, branch, commit, 0)
-    _add_questions(cursor, branch, commit.summary.pending, texts)
+    branch = _begun(names, root, record.created_at, (parent, at))
+    _write(cursor, branch, commit)
+    _kept(cursor, branch, commit, questions)
 
 
 def claim_branch(
@@ -283,45 +302,49 @@ def forget(cursor: Cursor, thread_id: str) -> None:
             cursor.execute(statement, (name,) * statement.count("?"))
 
 
-def _added(
-    cursor: Cursor,
+def _begun(
     names: tuple[str, str],
     root: bytes,
     created_at: float,
     parent: tuple[Branch, int] | None = None,
 ) -> Branch:
+    """Return the row of a branch that is not written yet."""
     above, at = parent or (None, 0)
     # A database gives back a float, and the checksum has to fit what it gives back.
     branch = Branch(0, *names, above and above.id, at, float(created_at), root, chain=root)
     # A fork makes a snapshot of its own soon: its parent's will move past where it forks off.
     branch.snapped = branch.since = 0 if above is None else above.snapped
     branch.identity = branch.lasting_checksum()
-    (branch.id,) = cursor.execute(_ADD_BRANCH, _LASTING(branch)).fetchone()
     return branch
 
 
 def _change(cursor: Cursor, branch: Branch) -> None:
-    cursor.execute(_CHANGE_BRANCH, _CHANGING(branch))
+    cursor.execute(_CHANGE_BRANCH, (*_CHANGING(branch), branch.id))
 
 
-def _write(cursor: Cursor, branch: Branch, commit: Commit, epoch: int) -> None:
-    _move(branch, commit, epoch)
-    _change(cursor, branch)
-    _add_commit(cursor, branch, commit)
+def _write(cursor: Cursor, branch: Branch, commit: Commit) -> None:
+    """Write the row of a branch as it is after a commit."""
+    _move(branch, commit)
+    if branch.id:
+        _change(cursor, branch)
+        return
+    row = cursor.execute(_ADD_BRANCH, (*_LASTING(branch), *_CHANGING(branch))).fetchone()
+    (branch.id,) = row
 
 
 def _add_commit(cursor: Cursor, branch: Branch, commit: Commit) -> None:
     """Add a commit, and a snapshot where one is due, to a branch that was moved to its end."""
     place = place_of(branch.id, commit.expected + 1)
     cursor.execute(_ADD_COMMIT, (place, commit.count, branch.chain, commit.refs, commit.body))
-    _add_blobs(cursor, branch, commit.blobs)
+    if commit.blobs:
+        _add_blobs(cursor, branch, commit.blobs)
     snapshot = commit.snapshot_after(branch.since, branch.snapped)
     if snapshot is not None:
         branch.since, branch.snapped = 0, _add_snapshot(cursor, branch, snapshot)
         _change(cursor, branch)
 
 
-def _move(branch: Branch, commit: Commit, epoch: int) -> None:
+def _move(branch: Branch, commit: Commit) -> None:
     """Let the row of a branch stand at the end of a commit."""
     summary = commit.summary
     chain = link(branch.chain, commit.expected + 1, commit.count, commit.body, commit.refs)
@@ -330,7 +353,7 @@ def _move(branch: Branch, commit: Commit, epoch: int) -> None:
     branch.updated_at, branch.chain = float(commit.last_at), chain
     if commit.claim is not None and commit.claim.epoch is None:
         branch.owner, branch.leased_until = commit.claim.owner, 0.0
-    branch.epoch = epoch
+    branch.epoch = epoch_after(commit, branch.epoch)
     branch.checksum = branch.changing_checksum()
     branch.since += commit.weight
 
@@ -353,10 +376,6 @@ def _add_blobs(cursor: Cursor, branch: Branch, blobs: Mapping[bytes, bytes]) -> 
     for name, body in blobs.items():
         cursor.execute(_ADD_BLOB, (name, body))
         cursor.execute(_USE_BLOB, (branch.id, name))
-
-
-def _stored_questions(cursor: Cursor, branch: Branch) -> Collection[QuestionName]:
-    return set(cursor.execute(_FIND_QUESTIONS, (branch.id,)))
 
 
 def _drop_answered(

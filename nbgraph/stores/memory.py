@@ -8,23 +8,22 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 
+from typing_extensions import override
+
 from nbgraph.core.events import Event, Interrupt
 from nbgraph.core.store import (
     BranchRecord,
-    BranchSummary,
-    Claim,
     Damage,
     PendingRecord,
-    PositionSnapshot,
     Recalled,
     StoreSize,
     ThreadRecord,
 )
 from nbgraph.errors import StateStoreError
+from nbgraph.stores._commit_store import CommitStore
 from nbgraph.stores._log import (
     MAIN,
     Commit,
-    commit_of,
     events_of,
     require_text,
     require_unclaimed,
@@ -51,7 +50,7 @@ from nbgraph.stores._watch import watch_changes
 __all__ = ["InMemoryStateStore"]
 
 
-class InMemoryStateStore(MemoryDrafts):
+class InMemoryStateStore(MemoryDrafts, CommitStore):
     """Keeps threads in memory.
 
     Events are kept as the JSON text a file would hold, so that nothing stored changes when
@@ -66,41 +65,8 @@ class InMemoryStateStore(MemoryDrafts):
         self._lock = threading.Lock()
         self._closed = False
 
-    async def append(
-        self,
-        thread_id: str,
-        branch_id: str,
-        events: Sequence[Event],
-        *,
-        expected: int,
-        summary: BranchSummary,
-        snapshot: Callable[[], PositionSnapshot | None] | None = None,
-        claim: Claim | None = None,
-    ) -> int:
-        """Keep `events` as one commit after event `expected`, or keep nothing.
-
-        Returns the branch's epoch.
-
-        Raises
-        ------
-        ConcurrentRunError
-            If the branch does not end at `expected`.
-        ClaimLostError
-            If somebody else took the branch over after `claim` was made.
-        UnknownThreadError
-            If the branch does not exist and `expected` is not 0, or it is not `"main"`.
-        StateStoreError
-            If an event cannot be kept as JSON.
-        """
-        commit = commit_of(
-            thread_id,
-            branch_id,
-            events,
-            expected=expected,
-            summary=summary,
-            snapshot=snapshot,
-            claim=claim,
-        )
+    @override
+    async def _append(self, commit: Commit) -> int:
         with self._lock:
             self._require_open()
             epoch = kept(self._threads, self._sharing(commit)).epoch
@@ -120,16 +86,10 @@ class InMemoryStateStore(MemoryDrafts):
         for watcher in self._watchers:
             watcher.set()
 
+    @override
     async def events(
         self, thread_id: str, branch_id: str = MAIN, *, after: int = 0, upto: int | None = None
     ) -> Sequence[Event]:
-        """Return the branch's events with `after < sequence <= upto`, its ancestors' included.
-
-        Raises
-        ------
-        UnknownThreadError
-            If the thread or branch does not exist.
-        """
         with self._lock:
             return self._read(self._branch(thread_id, branch_id), after=after, upto=upto)
 
@@ -142,36 +102,20 @@ class InMemoryStateStore(MemoryDrafts):
             events += events_of(own.thread_id, part, rows, before)[0]
         return events
 
+    @override
     async def recall(
         self, thread_id: str, branch_id: str = MAIN, *, upto: int | None = None
     ) -> Recalled:
-        """Return the newest snapshot at or before event `upto`, and the events after it up to it.
-
-        Raises
-        ------
-        UnknownThreadError
-            If the thread or branch does not exist.
-        """
         with self._lock:
             branch = self._branch(thread_id, branch_id)
             snapshot = newest_snapshot(branch, branch.head if upto is None else upto)
             after = 0 if snapshot is None else snapshot.sequence
             return Recalled(snapshot, self._read(branch, after=after, upto=upto))
 
+    @override
     async def claim(
         self, thread_id: str, branch_id: str = MAIN, *, owner: str, ttl: float | None = None
     ) -> int:
-        """Make `owner` the one who writes to a branch, and return the epoch that begins.
-
-        Without `ttl` this is a take-over; with it, another's claim that still lasts is respected.
-
-        Raises
-        ------
-        UnknownThreadError
-            If the thread or branch does not exist.
-        ThreadClaimedError
-            If `ttl` is given and somebody else's claim still lasts.
-        """
         require_text(owner, "owner")
         now = time.time()
         with self._lock:
@@ -185,48 +129,23 @@ class InMemoryStateStore(MemoryDrafts):
         self._tell()
         return epoch
 
+    @override
     async def release(self, thread_id: str, branch_id: str = MAIN, *, owner: str) -> None:
-        """End a claim of `owner`, so that others need not wait; one that is over is no error.
-
-        Raises
-        ------
-        UnknownThreadError
-            If the thread or branch does not exist.
-        """
         with self._lock:
             branch = self._branch(thread_id, branch_id)
             if branch.claim[0] == owner:
                 branch.claim = (None, 0.0)
         self._tell()
 
-    async def fork(
-        self, branch: BranchRecord, events: Sequence[Event], *, summary: BranchSummary
-    ) -> None:
-        """Make a branch with its first commit; the parent is untouched and not copied.
-
-        Raises
-        ------
-        UnknownThreadError
-            If the thread or the parent branch does not exist.
-        StateStoreError
-            If the branch exists, `parent_sequence` is not an event of the parent, or an event
-            cannot be kept as JSON.
-        """
-        thread_id, at = branch.thread_id, branch.parent_sequence
-        commit = commit_of(thread_id, branch.id, events, expected=at, summary=summary)
+    @override
+    async def _fork(self, branch: BranchRecord, commit: Commit) -> None:
         with self._lock:
             self._require_open()
             forked(self._threads, branch, self._sharing(commit))
         self._tell()
 
+    @override
     async def branches(self, thread_id: str) -> Sequence[BranchRecord]:
-        """Return the thread's branches other than main, oldest first.
-
-        Raises
-        ------
-        UnknownThreadError
-            If the thread does not exist.
-        """
         with self._lock:
             self._branch(thread_id, MAIN)
             return [
@@ -235,14 +154,10 @@ class InMemoryStateStore(MemoryDrafts):
                 if one.parent is not None
             ]
 
+    @override
     async def threads(
         self, *, limit: int | None = None, after: ThreadRecord | None = None
     ) -> Sequence[ThreadRecord]:
-        """Return threads, the one written last first: at most `limit`, those that follow `after`.
-
-        The threads of sub-graphs are not among them. Where two were written at the same time, the
-        greater id is first.
-        """
         with self._lock:
             self._require_open()
             listed = [
@@ -256,14 +171,10 @@ class InMemoryStateStore(MemoryDrafts):
         )
         return list(islice(following, limit))
 
+    @override
     async def pending(
         self, *, limit: int | None = None, after: PendingRecord | None = None
     ) -> Sequence[PendingRecord]:
-        """Return pending questions of all threads and branches, oldest first.
-
-        At most `limit`, those that follow `after`. Questions of the same time come by thread,
-        branch, key and asking.
-        """
         with self._lock:
             self._require_open()
             listed = [
@@ -280,11 +191,8 @@ class InMemoryStateStore(MemoryDrafts):
         )
         return list(islice(following, limit))
 
+    @override
     async def delete(self, thread_id: str) -> None:
-        """Remove a thread with its branches, questions and the threads of its sub-graphs.
-
-        An unknown thread is no error.
-        """
         require_text(thread_id, "thread id")
         with self._lock:
             self._require_open()
@@ -296,18 +204,14 @@ class InMemoryStateStore(MemoryDrafts):
             self._contents = contents_of(self._threads)
         self._tell()
 
+    @override
     async def verify(self) -> Sequence[Damage]:
-        """Check everything that is kept, and return what is not as it was written."""
         with self._lock:
             self._require_open()
             return verified(self._threads)
 
+    @override
     def watch(self, callback: Callable[[], None], *, every: float = 0.5) -> Callable[[], None]:
-        """Call `callback` after anything was written, and return what ends that.
-
-        It is called in a thread of the store's, and must not raise. Several writes can be one
-        call. Whether it shall end is looked at every `every` seconds.
-        """
         return watch_changes(partial(self._changes, every=every), callback)
 
     def _changes(self, stop: threading.Event, every: float) -> Iterator[None]:
@@ -322,17 +226,14 @@ class InMemoryStateStore(MemoryDrafts):
         finally:
             self._watchers = tuple(one for one in self._watchers if one is not written)
 
+    @override
     async def size(self) -> StoreSize:
-        """Return what the store holds, in rows and bytes."""
         with self._lock:
             self._require_open()
             return measured(self._threads)
 
+    @override
     async def prune(self) -> StoreSize:
-        """Drop what can be made again, and return the size.
-
-        Snapshots go. No event, question or state does; `delete` removes threads.
-        """
         with self._lock:
             self._require_open()
             for branches in self._threads.values():
@@ -341,32 +242,14 @@ class InMemoryStateStore(MemoryDrafts):
             self._contents = contents_of(self._threads)
             return measured(self._threads)
 
+    @override
     async def export_thread(self, thread_id: str) -> Sequence[str]:
-        """Return a thread with its branches and questions as lines of JSON, hashes included.
-
-        The threads of its sub-graphs are among them.
-
-        Raises
-        ------
-        UnknownThreadError
-            If the thread does not exist.
-        DamagedStoreError
-            If a part of it is not what was written.
-        """
         with self._lock:
             self._branch(thread_id, MAIN)
             return exported(thread_id, self._threads)
 
+    @override
     async def import_thread(self, lines: Iterable[str]) -> str:
-        """Write a thread that was exported, whole or not at all, and return its id.
-
-        Raises
-        ------
-        StateStoreError
-            If the thread is there already, or the lines are no export.
-        DamagedStoreError
-            If a hash does not fit: the lines are not what was exported.
-        """
         with self._lock:
             self._require_open()
             thread_id, self._threads = imported(lines, self._threads)
@@ -374,12 +257,8 @@ class InMemoryStateStore(MemoryDrafts):
         self._tell()
         return thread_id
 
-    async def aclose(self) -> None:
-        """Forget everything. Using the store afterwards is an error."""
-        self.close()
-
+    @override
     def close(self) -> None:
-        """Do what `aclose` does, from sync code."""
         with self._lock:
             self._closed = True
             self._threads.clear()

@@ -20,6 +20,7 @@ from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from nbgraph.core.answering import check_unanswered
 from nbgraph.core.codec import stamped
 from nbgraph.core.driver import Capability, NodeShape, Shape
 from nbgraph.core.events import (
@@ -33,7 +34,7 @@ from nbgraph.core.events import (
 )
 from nbgraph.core.flow import Structure
 from nbgraph.core.node import Node, node
-from nbgraph.core.opening import check_unanswered, opening
+from nbgraph.core.opening import opening
 from nbgraph.core.position import Position, fold
 from nbgraph.core.requests import (
     Continue,

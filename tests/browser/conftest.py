@@ -15,7 +15,16 @@ from playwright.sync_api import expect
 from .labtool import WAIT_SECONDS, App, Browser, BrowserMissingError, Notebook, Server
 
 Open = Callable[..., Notebook]
-collect_ignore = [] if os.environ.get("NBGRAPH_NIGHTLY") == "1" else ["test_old_kernel.py"]
+NIGHTLY = os.environ.get("NBGRAPH_NIGHTLY") == "1"
+TIMES = 10
+collect_ignore = [] if NIGHTLY else ["test_old_kernel.py"]
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run each flow many times at night, all of them once before any of them again."""
+    if NIGHTLY:
+        metafunc.fixturenames.append("repetition")
+        metafunc.parametrize("repetition", range(1, TIMES + 1), scope="session")
 
 
 @pytest.fixture(scope="package")
@@ -43,8 +52,8 @@ def open_notebook(
 ) -> Iterator[Open]:
     """Open a notebook: code cells, the path of a file to copy, or the name of one opened before.
 
-    Each test has a folder of its own, in which its kernels run. The tabs are closed and the kernels
-    ended when the test ends. `app` is "lab" or "notebook".
+    Each test has a folder of its own, in which its kernels run. The kernels are ended and the
+    tabs closed, or kept for the next test, when the test ends. `app` is "lab" or "notebook".
     """
     opened: list[Notebook] = []
     folder = re.sub(r"\W+", "_", request.node.name)
@@ -64,7 +73,7 @@ def open_notebook(
     yield open_one
     for notebook in opened:
         request.node.add_report_section("teardown", notebook.name, "\n".join(notebook.console))
-        notebook.close()
+        browser.put_back(notebook)
     server.shut_down_kernels()
     server.reset_settings()
 

@@ -15,6 +15,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import urllib.request
 from collections.abc import Mapping, Sequence
@@ -24,7 +25,7 @@ from typing import Any, Literal, Self, TextIO
 
 import nbformat
 from nbformat.v4 import new_code_cell, new_notebook
-from playwright.sync_api import ConsoleMessage, Dialog, Locator, Page, sync_playwright
+from playwright.sync_api import ConsoleMessage, Dialog, Locator, Page, ViewportSize, sync_playwright
 
 __all__ = ["App", "Browser", "BrowserMissingError", "KernelError", "Notebook", "Server"]
 
@@ -46,6 +47,8 @@ CHROMIUM_ARGUMENTS = (
     "--disable-component-update",
     "--disable-sync",
 )
+
+VIEWPORT: ViewportSize = {"width": 1400, "height": 1600}
 
 SETTINGS: Mapping[str, Mapping[str, Any]] = {
     "@jupyterlab/apputils-extension/notification": {
@@ -158,6 +161,8 @@ class Server:
 class Browser:
     """Chromium: Debian's package, or the one that Playwright has downloaded.
 
+    To load JupyterLab takes seconds of CPU time. So Chromium keeps its compiled scripts in a
+    profile, and a tab that `put_back` found as JupyterLab had loaded it shows the next notebook.
     Playwright's sync API leaves an asyncio loop marked as running in this thread until `close`.
     """
 
@@ -168,21 +173,38 @@ class Browser:
         except BrowserMissingError:
             self._playwright.stop()
             raise
-        self._chromium = self._playwright.chromium.launch(
-            executable_path=path, args=list(CHROMIUM_ARGUMENTS)
+        self._profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        self._context = self._playwright.chromium.launch_persistent_context(
+            self._profile.name,
+            executable_path=path,
+            args=list(CHROMIUM_ARGUMENTS),
+            viewport=VIEWPORT,
         )
-        self._context = self._chromium.new_context(viewport={"width": 1400, "height": 1600})
         self._context.set_default_timeout(WAIT_SECONDS * 1000)
         self._context.add_init_script(path=PAGE_SCRIPT)
 
+        self._spare: list[Notebook] = []
+
     def open(self, server: Server, name: str, app: App = "lab") -> Notebook:
         """Open a notebook below the server's root folder in a tab, and wait for its kernel."""
+        for spare in self._spare:
+            if (spare.server, spare.app) == (server, app):
+                self._spare.remove(spare)
+                return spare.instead(name)
         return Notebook(self._context.new_page(), server, name, app)
+
+    def put_back(self, notebook: Notebook) -> None:
+        """Keep a tab for the next notebook, or close it if JupyterLab is not as it was loaded."""
+        if notebook.is_plain and not self._spare:
+            self._spare.append(notebook)
+        else:
+            notebook.close()
 
     def close(self) -> None:
         """Close every tab, Chromium and Playwright."""
-        self._chromium.close()
+        self._context.close()
         self._playwright.stop()
+        self._profile.cleanup()
 
 
 class Notebook:
@@ -206,10 +228,24 @@ class Notebook:
         self.app = app
         self.console: list[str] = []
         self.dialogs: list[str] = []
+        self._themed = False
         page.on("console", self._on_console)
         page.on("pageerror", lambda error: self.console.append(f"pageerror: {error}"))
         page.on("dialog", self._on_dialog)
         self.reload()
+
+    def instead(self, name: str) -> Notebook:
+        """Show another notebook in this tab, and wait for its kernel; the one before is gone."""
+        self.name, self.console, self.dialogs = name, [], []
+        self.page.evaluate("name => harness.show(name)", name)
+        self.wait_until("harness.ready()", seconds=START_SECONDS)
+        return self
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the tab can show another notebook as if JupyterLab had just been loaded."""
+        is_open = self.app == "lab" and not self.page.is_closed()
+        return is_open and not self._themed and self.page.viewport_size == VIEWPORT
 
     def _on_console(self, message: ConsoleMessage) -> None:
         self.console.append(f"{message.type}: {message.text}")
@@ -299,6 +335,7 @@ class Notebook:
 
     def set_theme(self, theme: Literal["light", "dark"]) -> None:
         """Switch JupyterLab's theme, and wait until the page shows it."""
+        self._themed = True
         self._start("apputils:change-theme", {"theme": f"JupyterLab {theme.title()}"})
         self.wait_until("theme => harness.shows(theme)", theme)
 

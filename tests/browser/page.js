@@ -1,6 +1,6 @@
 // Runs in every page of the harness before JupyterLab starts: one place that knows its front-end API.
 window.harness = {
-  unfinished: 0,
+  unfinished: new Set(), // of the notebook that is shown
 
   panel() {
     return window.jupyterapp?.shell?.currentWidget ?? null;
@@ -23,6 +23,14 @@ window.harness = {
     return answers && this.panel().context.isReady && this.cells().length > 0 && this.unveiled();
   },
 
+  // Show another notebook in this tab; what the one before left on the page goes with it.
+  async show(path) {
+    const before = this.panel();
+    this.unfinished = new Set();
+    await window.jupyterapp.commands.execute("docmanager:open", { path });
+    before.dispose();
+  },
+
   unveiled() {
     return document.getElementById("jupyterlab-splash") === null;
   },
@@ -34,15 +42,16 @@ window.harness = {
 
   idle() {
     const running = this.cells().some((cell) => cell.model.executionState === "running");
-    return this.unfinished === 0 && !running && this.kernel()?.status === "idle";
+    return this.unfinished.size === 0 && !running && this.kernel()?.status === "idle";
   },
 
   start(command, args) {
-    this.unfinished += 1;
-    window.jupyterapp.commands
+    const { unfinished } = this;
+    const running = window.jupyterapp.commands
       .execute(command, args)
       .catch((error) => console.error("harness:", command, error))
-      .finally(() => (this.unfinished -= 1));
+      .finally(() => unfinished.delete(running));
+    unfinished.add(running);
   },
 
   runCell(index) {

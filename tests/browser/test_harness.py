@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from playwright.sync_api import expect
 
 from .conftest import Open
-from .labtool import KernelError
+from .labtool import Browser, KernelError
 
 pytestmark = pytest.mark.browser
 
@@ -81,3 +82,26 @@ def test_the_theme_changes_and_a_cell_can_be_photographed(open_notebook: Open, a
     dark = notebook.screenshot(tmp_path / "dark.png", index=0).read_bytes()
     notebook.set_theme("light")
     assert notebook.screenshot(tmp_path / "light.png", index=0).read_bytes() != dark
+
+
+def test_a_tab_that_was_put_back_shows_the_next_notebook_and_nothing_of_the_one_before(
+    open_notebook: Open, browser: Browser
+):
+    first = open_notebook([BUTTON, "x = 1"])
+    page = first.page
+    first.run_all()
+    first.cell(0).get_by_role("button").wait_for()
+    first.wait_idle()
+    browser.put_back(first)
+    second = open_notebook(["'x' in globals()"])
+    assert second.page is page
+    second.run_all()
+    assert second.wait_output(0, "False|True") == "False"
+    expect(second.page.locator(".jp-Notebook .jp-Cell")).to_have_count(1)
+    expect(second.page.get_by_role("button", name="Press")).to_have_count(0)
+    second.reload()
+    assert second.name.endswith("2.ipynb")
+    assert second.output_text(0) == ""
+    second.set_theme("dark")
+    browser.put_back(second)
+    assert page.is_closed()

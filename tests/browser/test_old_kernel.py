@@ -18,7 +18,7 @@ pytestmark = pytest.mark.browser
 VERSION = "6.29.5"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def old_kernel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An ipykernel of its own that goes before the one of the environment."""
     folder = tmp_path_factory.mktemp("ipykernel")

@@ -259,6 +259,13 @@ def test_a_sub_graph_is_folded_and_unfolded_and_keeps_its_marks(open_notebook: O
     notebook.page.keyboard.press("f")
     expect(node(panel, "sub/y")).to_contain_class("nbgraph-is-done")
     expect(panel.locator(".edge.nbgraph-edge-taken")).not_to_have_count(0)
+    node(panel, "sub/y").click()
+    inspector = panel.locator(".nbgraph-inspector")
+    inspector.get_by_text("Input", exact=True).click()
+    expect(inspector.locator(".nbgraph-node-body")).to_contain_text('"x"')
+    node(panel, "sub/y").locator(".nbgraph-handle").first.click()
+    expect(node(panel, "sub/y").locator(".nbgraph-break .nbgraph-m-dot")).to_have_count(1)
+    assert notebook.execute("print(panel.session.snapshot.position.before)") == "('sub/y',)\n"
 
 
 def test_the_drawing_is_moved_zoomed_and_searched(open_notebook: Open):
@@ -313,19 +320,20 @@ panel = Panel(graph, "t", {})
     expect(node(panel, "each")).to_contain_text("×6 · ")
 
 
-def test_a_graph_that_cannot_be_laid_out_is_a_list_and_runs(open_notebook: Open):
-    code = (
-        "import sys\n"
-        "from nbgraph.errors import DrawingError\n"
-        "def never(source, *, small):\n"
-        '    raise DrawingError("The layout took longer than 5 s")\n'
-        'sys.modules["nbgraph.drawing.svg"].lay_out = never\n'
-        'panel = Panel(line(says("a"), says("b"), slow), "t", {})'
-    )
+def test_a_graph_too_dense_to_be_laid_out_is_a_list_and_runs(open_notebook: Open):
+    code = """
+from nbgraph.drawing import layout
+layout.TIME_LIMIT = 1.0  # the layout of this one takes minutes
+
+names = [f"n{i}" for i in range(200)]
+more = {"goto": names}
+nodes = [says("n0", **more), says("n1", **more), slow, *(says(name, **more) for name in names[2:])]
+panel = Panel(line(*nodes, max_steps=300), "t", {})
+"""
     notebook, panel = opened(open_notebook, code)
     rows = panel.locator(".nbgraph-list > li")
-    expect(rows).to_have_count(3)
-    expect(panel.locator(".nbgraph-graph")).to_contain_text("took longer than 5 s")
+    expect(panel.locator(".nbgraph-graph")).to_contain_text("took longer than 1 s")
+    expect(rows).to_have_count(201)
     expect(rows.nth(1)).to_contain_class("nbgraph-is-done")
     expect(rows.nth(2)).to_contain_class("nbgraph-is-running")
     rows.nth(1).click()
@@ -334,6 +342,7 @@ def test_a_graph_that_cannot_be_laid_out_is_a_list_and_runs(open_notebook: Open)
     expect(rows.nth(1)).to_contain_text("● before")
     notebook.execute("gate.set()")
     expect(status(panel)).to_contain_text("Finished")
+    expect(rows.nth(200)).to_contain_class("nbgraph-is-done")
 
 
 # --- keys, other cells, interrupts ------------------------------------------------------------

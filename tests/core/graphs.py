@@ -64,7 +64,7 @@ def history(graph: Graph, thread_id: str = "t", branch_id: str = "main") -> Sequ
     """Return all that is recorded; nothing for a thread that is not."""
     if not graph.sync.exists(thread_id):
         return []
-    return graph.sync.history(thread_id, branch_id=branch_id)
+    return list(graph.sync.history(thread_id, branch_id=branch_id))
 
 
 def types(graph: Graph, thread_id: str = "t") -> list[str]:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from pydantic import Field
 
 from nbgraph import (
+    DISMISS,
     END,
     START,
     BaseState,
@@ -29,7 +30,7 @@ from nbgraph import (
     subgraph,
     when,
 )
-from nbgraph.core.effects import OUTCOME_UNKNOWN
+from nbgraph.core.effects import NODE_FAILED, OUTCOME_UNKNOWN
 
 
 def _counted(current: Any, update: Any) -> Any:
@@ -68,6 +69,9 @@ class Step:
     once: bool = False
     fails: bool = False
     effect: Literal["node", "call"] | None = None
+    deferred: bool = False
+    asked_about: bool = False
+    """Whether a person is asked when it fails."""
     inside: Program | None = None
     shares: bool = False
 
@@ -108,8 +112,10 @@ class Flaky(Exception):
 
 def answer_to(question: Interrupt) -> Any:
     """Return the scripted answer: the same for the same question."""
-    if question.reason == OUTCOME_UNKNOWN:
+    if question.reason in (OUTCOME_UNKNOWN, NODE_FAILED):
         return {"decision": "retry"}
+    if question.has_default:
+        return DISMISS
     return f"{question.key} saw {question.payload['seen']}"
 
 
@@ -122,10 +128,15 @@ def _opened(step: Step, world: World, state: Trace, ctx: NodeContext) -> Stamp:
     return stamp
 
 
+def _answer(id: str | None, state: Trace, ctx: NodeContext) -> str:
+    ends = {"default": f"nobody told {ctx.task_id}"} if id == "b" else {}
+    return interrupt({"seen": len(state.log)}, id=id, response_schema=str, **ends)
+
+
 def _written(
     step: Step, world: World, state: Trace, ctx: NodeContext, stamp: Stamp
 ) -> dict[str, Any]:
-    answers = [interrupt({"seen": len(state.log)}, id=id, response_schema=str) for id in step.asks]
+    answers = [_answer(id, state, ctx) for id in step.asks]
     if step.fails and stamp not in world.failed:
         world.failed.add(stamp)
         raise Flaky(ctx.task_id)
@@ -188,7 +199,7 @@ class _Kept:
             assert await ctx.once("pay", self.apay, effect="once") == self.stamp[2]
 
 
-def _node(number: int, step: Step, world: World, nodes: list[Node]) -> Node:
+def _node(number: int, step: Step, world: World, nodes: list[Node], *, defer: bool) -> Node:
     """Return the node; those it leads to by its own word are in `nodes` behind it already."""
     own = step.way.kind in ("goto", "send")
     goto = [nodes[target] if target >= 0 else END for target in step.way.targets] if own else None
@@ -203,8 +214,12 @@ def _node(number: int, step: Step, world: World, nodes: list[Node]) -> Node:
         await _Kept(step, world, stamp).later(ctx)
         return _returned(step, nodes, _written(step, world, state, ctx, stamp))
 
-    effect = "once" if step.effect == "node" else None
-    return node(name=f"n{number}", goto=goto, effect=effect)(arun if step.is_async else run)
+    options: dict[str, Any] = {"goto": goto, "defer": defer}
+    if step.effect == "node":
+        options["effect"] = "once"
+    elif step.asked_about:
+        options["on_error"] = "ask"
+    return node(name=f"n{number}", **options)(arun if step.is_async else run)
 
 
 def _sub_graph(number: int, step: Step, world: World) -> Node:
@@ -224,21 +239,24 @@ def _sub_graph(number: int, step: Step, world: World) -> Node:
 def build(program: Program, world: World) -> Graph:
     """Return the program's graph; its nodes write what they do into `world`."""
     steps = program.steps
+    reached = {goal for step in steps for goal in step.way.targets if step.way.kind != "loop"}
+    reached |= {step.way.targets[1] for step in steps if step.way.kind == "loop"}
+    reached |= {goal for _, goal in program.joins}
     nodes: list[Any] = [None] * len(steps)
     for number in reversed(range(len(steps))):
         step = steps[number]
+        defer = step.deferred and number in reached
         inner = step.inside is not None
         nodes[number] = (
-            _sub_graph(number, step, world) if inner else _node(number, step, world, nodes)
+            _sub_graph(number, step, world)
+            if inner
+            else _node(number, step, world, nodes, defer=defer)
         )
 
     def target(number: int) -> Any:
         return nodes[number] if number >= 0 else END
 
     items: list[Any] = []
-    reached = {goal for step in steps for goal in step.way.targets if step.way.kind != "loop"}
-    reached |= {step.way.targets[1] for step in steps if step.way.kind == "loop"}
-    reached |= {goal for _, goal in program.joins}
     items.append(START >> [nodes[at] for at in range(len(steps)) if at not in reached])
     for at, step in enumerate(steps):
         goals = step.way.targets
@@ -324,6 +342,8 @@ def _steps(draw: st.DrawFn, at: int, size: int, depth: int, *, joined: bool) -> 
         once=draw(st.sampled_from([False, False, True])),
         fails=draw(st.sampled_from([False, False, False, True])),
         effect=draw(st.sampled_from([None, None, "node", "call"])),
+        deferred=draw(st.sampled_from([False, False, True])),
+        asked_about=draw(st.booleans()),
     )
 
 

@@ -198,7 +198,7 @@ async def _check_forks(program: Program) -> None:
     events = await thread.events()
     for at in _places(len(events)):
         world.ran.clear()
-        branch_id = await graph.fork("t", from_=at, name=f"at-{at}", state_store=store)
+        branch_id = (await graph.fork("t", from_=at, name=f"at-{at}", state_store=store)).id
         branch = graph.thread("t", branch_id=branch_id, state_store=store)
         assert _outcome(await _finished(program, branch)) == whole
         assert not _stamps({"t": events[:at]}, graph, TaskFinished) & set(world.ran)

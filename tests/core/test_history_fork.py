@@ -102,7 +102,7 @@ def test_the_sync_twin_works_inside_a_running_loop() -> None:
 def test_a_fork_goes_its_own_way_and_leaves_its_origin_alone() -> None:
     graph = chain(asker("ask"), stop("b"))
     graph.invoke({}, thread_id="t")
-    assert graph.sync.fork("t", name="no") == "no"
+    assert graph.sync.fork("t", name="no").id == "no"
     graph.invoke(None, thread_id="t", resume=Resume("yes"))
     main = history(graph)
     done = graph.invoke(None, thread_id="t", branch_id="no", resume=Resume("no"))
@@ -127,7 +127,7 @@ def test_a_forks_history_begins_with_its_ancestors_and_stays_dense() -> None:
 def test_a_fork_without_a_name_is_given_one() -> None:
     graph = chain(stop("a"))
     graph.invoke({}, thread_id="t")
-    name = graph.sync.fork("t")
+    name = graph.sync.fork("t").id
     [branch] = graph.sync.branches("t")
     assert isinstance(branch, BranchRecord)
     assert (branch.id, branch.parent_branch_id) == (name, "main")

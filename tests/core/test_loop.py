@@ -192,3 +192,17 @@ def test_a_forked_process_has_a_loop_of_its_own() -> None:
     child.start()
     assert results.get(timeout=30) == "completed"
     child.join(30)
+
+
+def test_what_is_submitted_begins_before_what_the_loop_hears_of_later() -> None:
+    order: list[str] = []
+    heard = threading.Event()
+
+    async def told() -> None:
+        order.append("told")
+
+    loop.submit(told())
+    loop.call_soon(order.append, "heard later")
+    loop.call_soon(heard.set)
+    assert heard.wait(10)
+    assert order == ["told", "heard later"]

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import sys
 import threading
+import weakref
 from collections.abc import Callable
 from contextlib import aclosing
 from typing import Any
@@ -152,3 +153,12 @@ def test_a_stream_in_place_answers_as_the_one_behind():
     encoding = sys.stdout.encoding
     said(chain(printing("a", lambda: asked.append((sys.stdout.encoding, sys.stdout.writable())))))
     assert asked == [(encoding, True)]
+
+
+def test_a_stream_that_print_still_holds_outlives_its_run():
+    streams: list[Any] = []
+    for _ in range(2):
+        with prints.listening(lambda kind, data: None):
+            streams.append(weakref.ref(sys.stdout))
+    assert sys.stdout is not streams[0]()
+    assert streams[0]() is streams[1]() is not None

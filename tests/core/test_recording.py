@@ -58,7 +58,9 @@ def store(request, tmp_path):
 def record(store, answers, asked=None, **options):
     request = Resume(answers=answers, partial=True, asked=asked or {}, by="Front Desk")
     branch = options.pop("branch_id", "main")
-    return asyncio.run(record_answers(store, "t", branch, request, graph="desk", **options))
+    return asyncio.run(
+        record_answers(store, "t", branch, request, graph="desk", now=0.0, **options)
+    )
 
 
 def kept(store):
@@ -140,7 +142,9 @@ def test_of_many_that_answer_at_once_one_is_recorded(store):
 
     async def all_at_once():
         request = Resume(answers={"left:ok": True}, partial=True, asked=asked)
-        tries = [record_answers(store, "t", "main", request, graph="desk") for _ in range(8)]
+        tries = [
+            record_answers(store, "t", "main", request, graph="desk", now=0.0) for _ in range(8)
+        ]
         return await asyncio.gather(*tries, return_exceptions=True)
 
     found = asyncio.run(all_at_once())
@@ -190,7 +194,7 @@ def test_a_run_whose_process_died_can_be_taken_over(store):
 def test_a_branch_is_answered_alone(store):
     graph = graph_of(store, left)
     graph.invoke({}, thread_id="t")
-    name = graph.sync.fork("t", name="other")
+    name = graph.sync.fork("t", name="other").id
     record(store, {"left:ok": False}, branch_id=name)
     assert [each.branch_id for each in asyncio.run(store.pending())] == ["main"]
     assert graph.invoke(None, thread_id="t", branch_id=name).data == {"left": False}

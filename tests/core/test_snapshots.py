@@ -152,7 +152,7 @@ def test_a_large_snapshot_is_kept_compressed_and_comes_back(
 def test_a_fork_makes_a_snapshot_of_its_own(path: Path) -> None:
     async def scenario() -> None:
         store, graph = SQLiteStateStore(path), talk()
-        branch_id = await graph.fork("t", from_=50, state_store=store)
+        branch_id = (await graph.fork("t", from_=50, state_store=store)).id
         await graph.ainvoke({}, thread_id="t", branch_id=branch_id, state_store=store)
         found = await store.recall("t", branch_id)
         assert found.snapshot is not None
@@ -195,7 +195,7 @@ def test_a_fork_is_read_from_a_snapshot_of_its_parent(path: Path) -> None:
         assert recalled.snapshot is not None
         at = recalled.snapshot.sequence
         for from_ in (at - 1, at, at + 1):
-            branch_id = await graph.fork("t", from_=from_, state_store=store)
+            branch_id = (await graph.fork("t", from_=from_, state_store=store)).id
             found = await store.recall("t", branch_id)
             assert from_ < at or found.snapshot == recalled.snapshot
             position = await graph.position("t", branch_id=branch_id, state_store=store)

@@ -24,6 +24,7 @@ from nbgraph import (
     subgraph,
 )
 from nbgraph.core.events import RunStarted, TaskEmitted, TaskSpec
+from nbgraph.core.interface import Interface
 from nbgraph.core.position import Position
 from nbgraph.core.schema import StateSchema
 from nbgraph.core.streaming import FinalEventData, InterruptEventData, StreamFilter
@@ -148,6 +149,7 @@ def test_an_attempt_that_is_repeated_is_no_token() -> None:
     asked = StreamFilter(
         frozenset(("tokens", "custom")),
         StateSchema(Trail),
+        Interface(StateSchema(Trail), None, None),
         thread_id="t",
         run_id="r",
         start=Position(),

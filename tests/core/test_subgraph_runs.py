@@ -8,6 +8,9 @@ from typing import Any
 import pytest
 
 from nbgraph import (
+    END,
+    START,
+    Graph,
     InMemoryStateStore,
     Middleware,
     Node,
@@ -15,9 +18,11 @@ from nbgraph import (
     Resume,
     Session,
     interrupt,
+    join,
     node,
     open_session,
     subgraph,
+    when,
 )
 from nbgraph.core.events import ChildEvent, RunPaused, TaskFinished
 from nbgraph.errors import GraphConfigError, ResumeError
@@ -235,6 +240,54 @@ def test_a_turn_that_begins_anew_has_no_marks_of_an_earlier_one() -> None:
     graph.invoke(resume=Resume(1), thread_id="t")
     graph.invoke({}, thread_id="t")
     assert seen(open_session(graph, "t"), "sub", "sub/a") == ["idle", "idle"]
+
+
+def test_edges_inside_a_child_are_taken_and_branches_passed_over() -> None:
+    a, b, c, d = stop("a"), stop("b"), stop("c"), stop("d")
+    inner = Graph(Trail, name="inner").flow(
+        START >> [a, b], join(a, b) >> c, c >> when(lambda state: state.count > 0, d), d >> END
+    )
+    graph = chain(subgraph("sub", inner, share=["log"]), asker("ask"))
+    first = open_session(graph, "t")
+    first.start({}).result()
+    taken = {("sub", "sub/a"), ("sub", "sub/b"), ("sub/a", "sub/c"), ("sub/b", "sub/c")}
+    for session in (first, open_session(graph, "t")):
+        assert session.snapshot.taken == {("__start__", "sub"), ("sub", "ask"), *taken}
+        assert seen(session, "sub/c", "sub/d") == ["done", "skipped"]
+
+
+def test_edges_inside_a_child_two_levels_down_are_those_of_its_last_visit() -> None:
+    x, few, many = stop("x"), stop("few"), stop("many")
+    deep = Graph(Trail, name="deep").flow(
+        START >> x,
+        x >> when(lambda state: state.count < 2, few, otherwise=many),
+        few >> END,
+        many >> END,
+    )
+    count = node(name="count")(lambda state: {"count": state.count + 1})
+    below = subgraph("deep", deep, share=["log", "count"])
+    sub = Graph(Trail, name="sub").flow(
+        START >> count >> below, below >> when(lambda state: state.count < 2, count)
+    )
+    graph = chain(subgraph("sub", sub, share=["log"]))
+    session = open_session(graph, "t")
+    session.start({}).result()
+    for each in (session, open_session(graph, "t")):
+        inside = {edge for edge in each.snapshot.taken if edge[1].startswith("sub/deep/")}
+        assert inside == {("sub/deep", "sub/deep/x"), ("sub/deep/x", "sub/deep/many")}
+        assert seen(each, "sub/deep/few", "sub/deep/many") == ["skipped", "done"]
+
+
+def test_a_way_into_a_child_that_somebody_went_to_is_found_again() -> None:
+    graph = chain(stop("a"), inside("sub", stop("x"), asker("y")), stop("b"))
+    session = open_session(graph, "t")
+    session.breakpoints(before=["a"])
+    session.start({}).result()
+    session.edit({}, goto="sub")
+    session.proceed().result()
+    for each in (session, open_session(graph, "t")):
+        assert ("sub/x", "sub/y") in each.snapshot.taken
+        assert seen(each, "sub", "sub/x", "sub/y") == ["waiting", "done", "waiting"]
 
 
 def test_a_child_whose_thread_is_gone_leaves_its_marks_idle() -> None:

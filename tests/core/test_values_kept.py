@@ -351,6 +351,17 @@ def test_a_picture_that_would_unpack_to_too_many_pixels_is_not_read() -> None:
         revived(damaged(kept, bomb))
 
 
+def test_pixels_that_do_not_fill_their_picture_are_not_read() -> None:
+    kept = blob_of(KEPT["image: floats"], "x")
+    assert kept.detail["mode"] == "F"
+    for size in ([3, 2], [50_000, 50_000], [-3, -1], 3):
+        bad = kept.model_copy(update={"detail": kept.detail | {"size": size}})
+        with pytest.raises(StateStoreError, match="kept picture"):
+            revived(bad)
+    with pytest.raises(StateStoreError, match="kept picture cannot be read"):
+        revived(kept.model_copy(update={"detail": kept.detail | {"mode": "NONE"}}))
+
+
 def test_an_array_whose_header_promises_more_than_there_is_is_not_read() -> None:
     kept = blob_of(np.zeros(3), "x")
     for bad in (b"(3,)", b"(9,)"), (b"<f8", b"|O8"), (b"<f8", b"<f4"), (b"(3,)", b"(-3)"):

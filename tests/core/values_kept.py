@@ -55,6 +55,7 @@ FRAMES: dict[str, pd.DataFrame] = {
     "times in nanoseconds": of(a=np.array(["2020-01-01T00:00:00.000000001"], "M8[ns]")),
     "times with a zone": of(a=pd.to_datetime(["2020-06-01", None]).tz_localize("Europe/Paris")),
     "times with an offset": of(a=pd.to_datetime(["2020-01-01T00:00+02:00"])),
+    "times in UTC": of(a=pd.to_datetime(["2020-01-01T00:00Z", None])),
     "durations": of(a=pd.to_timedelta([1, None], unit="s")),
     "periods": of(a=pd.period_range("2020", periods=2, freq="M")),
     "intervals": of(a=pd.interval_range(0, 2)),
@@ -129,6 +130,14 @@ def opened(format_: str) -> Image.Image:
 IMAGES: dict[str, Image.Image] = {
     **{mode: Image.new(mode, (3, 2), 1) for mode in ("1", "L", "RGB", "RGBA", "LA", "I;16")},
     "palette": Image.linear_gradient("L").resize((8, 8)).convert("P"),
+    **{
+        mode: Image.linear_gradient("L").resize((4, 2)).convert("RGB").convert(mode)
+        for mode in ("CMYK", "YCbCr", "HSV", "RGBX")
+    },
+    "whole numbers": Image.fromarray(np.array([[2**31 - 1, -5]], "int32")),
+    "floats": Image.fromarray(np.array([[NAN, -0.0, 1e-40]], "float32")),
+    "big endian": Image.new("I;16B", (2, 1), 300),
+    "no pixels": Image.new("RGB", (0, 1)),
     "jpeg": opened("JPEG"),
     "gif": opened("GIF"),
 }
@@ -183,9 +192,10 @@ REFUSED: dict[str, tuple[Any, str]] = {
     ),
     "a matrix": (np.ma.masked_array([1]), "Masked"),
     "one number": (np.float32(1), "float32"),
-    "floats as a picture": (Image.new("F", (1, 1)), "'F'"),
-    "inks": (Image.new("CMYK", (1, 1)), "'CMYK'"),
-    "no pixels": (Image.new("RGB", (0, 1)), "'RGB'"),
+    "a palette with transparency": (
+        Image.linear_gradient("L").resize((8, 8)).convert("P").convert("PA"),
+        "'PA'",
+    ),
 }
 
 

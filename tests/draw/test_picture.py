@@ -4,9 +4,9 @@ import re
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-from nbgraph.drawing import picture
+from nbgraph.drawing import picture, small_picture
 
-from .shapes import HOSTILE, chain, refund
+from .shapes import HOSTILE, chain, nested, refund, tree
 
 NAMESPACE = "{http://www.w3.org/2000/svg}"
 
@@ -54,7 +54,7 @@ def test_a_second_line_is_data_and_moves_the_name_up():
     root = ElementTree.fromstring(picture(refund(), {"ask": "done"}, {"ask": "<b>0.8 s</b>\x00"}))
     ask, pay = group(root, "ask"), group(root, "pay")
     assert [e.text for e in ask.iter(f"{NAMESPACE}text")] == ["ask", "<b>0.8 s</b>␀"]
-    assert [e.text for e in pay.iter(f"{NAMESPACE}text")] == ["pay", None]
+    assert [e.text for e in pay.iter(f"{NAMESPACE}text")] == ["pay"]
 
 
 def test_edges_show_what_was_taken_and_what_was_not_chosen():
@@ -64,7 +64,7 @@ def test_edges_show_what_was_taken_and_what_was_not_chosen():
         taken={("__start__", "ask"), ("ask", "pay"), ("pay", "__end__")},
     )
     root = ElementTree.fromstring(text)
-    paths = root.findall(f".//{NAMESPACE}g[@data-edge]/{NAMESPACE}path")
+    paths = root.findall(f".//{NAMESPACE}g[@data-edge]/{NAMESPACE}path[@fill='none']")
     styles = [(path.get("stroke-width"), path.get("stroke-dasharray")) for path in paths]
     assert styles == [("1.8", None), ("1.8", None), ("1", "3 3"), ("1", "3 3"), ("1.8", None)]
     assert group(root, "__end__")[0].get("fill") == "#e6f3f1"
@@ -76,3 +76,36 @@ def test_a_mark_on_an_unknown_node_is_ignored():
 
 def test_hostile_names_parse():
     ElementTree.fromstring(picture(chain(*HOSTILE, name=HOSTILE[3])))
+
+
+def texts(text: str) -> list[str]:
+    found = [each.text or "" for each in ElementTree.fromstring(text).iter(f"{NAMESPACE}text")]
+    return sorted(found)
+
+
+def test_a_small_picture_shows_the_same_texts_and_a_badge_for_each_mark():
+    marks, lines = {"ask": "done", "pay": "waiting"}, {"ask": "×2 · 0.85 s"}
+    text = small_picture(refund(), marks, lines, taken={("ask", "pay")})
+    assert texts(text) == texts(picture(refund(), marks, lines, taken={("ask", "pay")}))
+    root = ElementTree.fromstring(text)
+    used = [each.get("href") for each in root.iter(f"{NAMESPACE}use")]
+    kept = [each.get("id") for each in root.iter(f"{NAMESPACE}g") if each.get("id")]
+    assert (used, kept) == (["#done", "#waiting"], ["done", "waiting"])
+    assert not re.search(r"<style|var\(|url\(|<title", text)
+    ElementTree.fromstring(small_picture(chain(*HOSTILE, name=HOSTILE[3])))
+    ElementTree.fromstring(small_picture(nested()))
+
+
+def test_in_a_small_picture_no_box_covers_a_text():
+    marks = {"ask": "done", "pay": "waiting", "deny": "failed"}
+    text = small_picture(refund(), marks, {"ask": "0.8 s"}, taken={("__start__", "ask")})
+    assert text.rindex("<rect") < text.index("<text")
+
+
+def test_a_small_picture_has_less_than_half_of_the_length():
+    shape = tree(100)
+    marks = {node.path: "done" for node in shape.nodes}
+    lines = dict.fromkeys(marks, "0.8 s")
+    taken = {(edge.source, edge.target) for edge in shape.edges}
+    small, whole = (draw(shape, marks, lines, taken=taken) for draw in (small_picture, picture))
+    assert len(small) <= len(whole) / 2

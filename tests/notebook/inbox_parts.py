@@ -99,7 +99,9 @@ def answer_elsewhere(store: Any, question: Any, answer: Any, by: str = "desk-2")
     """Answer a question as somebody else would."""
     thread_id, branch_id, key, asked = question.address
     request = Resume(answers={key: answer}, asked={key: asked}, partial=True, by=by)
-    asyncio.run(record_answers(store, thread_id, branch_id, request, graph=question.record.graph))
+    asyncio.run(
+        record_answers(store, thread_id, branch_id, request, graph=question.record.graph, now=0.0)
+    )
 
 
 def answers_in(store: Any, thread_id: str) -> list[Any]:

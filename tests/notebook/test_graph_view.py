@@ -35,18 +35,42 @@ def no_widget_is_left() -> Iterator[None]:
 
 
 @pytest.fixture
-def sent(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """Record the custom messages of every widget."""
+def made(monkeypatch: pytest.MonkeyPatch) -> list[Keys]:
+    """Record the widgets of this test: panels of others may still tick."""
+    widgets: list[Keys] = []
+    begin = Keys.__init__
+
+    def begun(self: Keys, *arguments: Any, **options: Any) -> None:
+        widgets.append(self)
+        begin(self, *arguments, **options)
+
+    monkeypatch.setattr(Keys, "__init__", begun)
+    return widgets
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch, made: list[Keys]) -> list[dict[str, Any]]:
+    """Record the custom messages of every widget of the test."""
     messages: list[dict[str, Any]] = []
-    monkeypatch.setattr(Keys, "send", lambda self, content, buffers=None: messages.append(content))
+
+    def send(self: Keys, content: dict[str, Any], buffers: object = None) -> None:
+        if any(self is each for each in made):
+            messages.append(content)
+
+    monkeypatch.setattr(Keys, "send", send)
     return messages
 
 
 @pytest.fixture
-def states(monkeypatch: pytest.MonkeyPatch) -> list[object]:
-    """Record the state that every graph view pushes."""
+def states(monkeypatch: pytest.MonkeyPatch, made: list[Keys]) -> list[object]:
+    """Record the state that every graph view of the test pushes."""
     pushed: list[object] = []
-    monkeypatch.setattr(GraphView, "send_state", lambda self, key=None: pushed.append(key))
+
+    def send_state(self: GraphView, key: object = None) -> None:
+        if any(self is each for each in made):
+            pushed.append(key)
+
+    monkeypatch.setattr(GraphView, "send_state", send_state)
     return pushed
 
 
@@ -154,7 +178,7 @@ def test_a_selected_node_is_called_back_with_its_path():
 def test_lines_are_cut_and_hidden_characters_shown(sent: list[dict[str, Any]]):
     view = GraphView(chain(1))
     view.show({}, {"n0": "\u202e" + "x" * 100})
-    assert sent[-1]["nodes"] == {"n0": ("idle", "⟨U+202E⟩xxxxxxxx… +92", "")}
+    assert sent[-1]["nodes"] == {"n0": ("idle", f"⟨U+202E⟩{'x' * 24}… +76", "")}
 
 
 def test_a_layout_that_fails_leaves_its_reason(monkeypatch: pytest.MonkeyPatch):

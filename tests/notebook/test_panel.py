@@ -295,6 +295,47 @@ def test_compare_shows_two_sessions_and_how_their_states_differ():
     assert "other" in texts(both)
 
 
+def test_a_comparison_says_where_two_branches_part_and_marks_what_is_not_the_same():
+    panel = paused()
+    other = panel.session.fork(name="other")
+    panel.session.resume({KEY: YES}).result()
+    other.resume({KEY: NO}).result()
+    both = compare(panel.session, other)
+    said = texts(both)
+    assert "≠ differs. The same up to superstep 1." in said
+    assert all(part in said for part in ("≠ Pay back", "≠ Reason", "└───●───●"))
+    nodes = both._sides[0]._graph.get_state()["status"]["nodes"]
+    assert {name for name, state in nodes.items() if state[2]} == {"confirm", "pay", "decline"}
+
+
+def test_any_two_branches_of_the_thread_are_compared():
+    panel = paused()
+    other = panel.session.fork(name="other")
+    third = panel.session.fork(name="third")
+    third.resume({KEY: NO}).result()
+    both = compare(panel.session, other)
+    first, second = found(both, "nbgraph-with")
+    assert [name for _, name in first.options] == ["main", "other", "third"]
+    second.value = "third"
+    both._painter.now()
+    assert [session.branch_id for session in both.sessions] == ["main", "third"]
+    assert "/letter" in [each.path for each in both.comparison.differences]
+    (name,) = [each for each in found(both, "link") if each.description == "other"]
+    name.click()
+    both._painter.now()
+    assert [session.branch_id for session in both.sessions] == ["main", "other"]
+    assert both.comparison.differences == ()
+
+
+def test_the_branches_of_a_panel_are_a_tree_in_which_one_is_chosen():
+    panel = paused()
+    panel.fork(name="other")
+    assert "└───◆" in shown(panel)
+    (name,) = [each for each in found(panel, "link") if each.description == "main"]
+    name.click()
+    assert panel.session.branch_id == "main"
+
+
 def test_a_session_can_be_shown_in_a_panel():
     session = open_session(desk(), "t")
     session.start({"amount": 5}).result()

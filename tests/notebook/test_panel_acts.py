@@ -111,6 +111,38 @@ def test_run_until_is_a_menu_of_the_nodes_and_stops_there():
     assert (panel.session.next, menu.value) == (("c",), "")
 
 
+def nested(*outer: Any) -> Graph:
+    inner = Graph(Order, name="inner").flow(START >> says("x") >> says("y") >> END)
+    return graph_of(*outer, subgraph("sub", inner, share=["log"]), says("c"))
+
+
+def test_run_until_goes_to_a_node_in_a_sub_graph():
+    panel = Panel(nested(says("a")), "t")
+    panel.session.breakpoints(before=["a"])
+    panel.start({}).result()
+    menu = button(panel, "nbgraph-until")
+    names = [name for name, _ in menu.options]
+    assert names == ["Run until…", "a", "sub", "sub / x", "sub / y", "c"]
+    menu.value = "sub/y"
+    panel.session.settle()
+    assert panel.session.next == ("sub/y",)
+    panel.session.breakpoints(before=[])
+    panel.inspect("c")
+    press(panel, "nbgraph-node-run-until")
+    panel.session.settle()
+    assert panel.session.next == ("c",)
+
+
+def test_run_until_here_goes_to_a_node_in_a_sub_graph():
+    panel = Panel(nested(says("a")), "t")
+    panel.session.breakpoints(before=["a"])
+    panel.start({}).result()
+    panel.inspect("sub/y")
+    press(panel, "nbgraph-node-run-until")
+    panel.session.settle()
+    assert panel.session.next == ("sub/y",)
+
+
 def test_a_menu_that_is_held_says_why_and_does_nothing():
     panel = Panel(graph_of(says("a")), "t")
     assert shown(panel)
@@ -159,6 +191,60 @@ def test_a_breakpoint_everywhere_is_taken_away_at_one_node():
     panel.acts.toggle_breakpoint("a", "before")
     panel.start({}).result()
     assert panel.session.next == ("b",)
+
+
+def test_breakpoints_inside_a_sub_graph_are_its_own():
+    panel = Panel(nested(says("a")), "t")
+    panel.session.breakpoints(before="*", after=["sub/*"])
+    view = panel._graph
+
+    def stops() -> dict[str, str]:
+        assert shown(panel)
+        return {name: state[2] for name, state in view.get_state()["status"]["nodes"].items()}
+
+    inside = dict.fromkeys(("sub/x", "sub/y"), "after")
+    assert stops() == {**dict.fromkeys(("a", "sub", "c"), "before"), **inside}
+    for path in ("a", "sub", "c"):
+        panel.acts.toggle_breakpoint(path, "before")
+    panel.acts.toggle_breakpoint("sub/x", "after")
+    panel.acts.toggle_breakpoint("sub/x", "before")
+    assert stops() == {"sub/x": "before", "sub/y": "after"}
+    panel.start({}).result()
+    assert panel.session.next == ("sub/x",)
+    assert panel.session.proceed().result().data["log"] == ["a", "x", "y", "c"]
+
+
+def test_a_node_in_a_sub_graph_is_looked_at_part_by_part():
+    panel = Panel(nested(says("a")), "t", {})
+    panel.session.settle()
+    inspector = panel.inspect("sub/y")
+    shows = {}
+    for part in ("Input", "Update", "Output", "Source"):
+        inspector.part = part
+        shows[part] = inspector.text
+    assert '"a",\n  "x"\n' in shows["Input"]
+    assert shows["Update"] == '{\n "log": [\n  "y"\n ]\n}'
+    assert '"x",\n  "y"\n' in shows["Output"]
+    assert "lambda state" in shows["Source"]
+    assert button(panel, "nbgraph-node-retry-from").description == "Retry sub from its start"
+    press(panel, "nbgraph-node-retry-from")
+    panel.session.settle()
+    assert panel.session.state["log"] == ["a", "x", "y", "c"]
+
+
+def test_the_badge_of_a_folded_sub_graph_leads_to_the_form_of_what_asks_in_it(monkeypatch: Any):
+    @node
+    def ask(state: Order) -> dict[str, Any]:
+        return {"item": interrupt("Which?", id="which")}
+
+    inner = Graph(Order, name="inner").flow(START >> ask >> END)
+    panel = Panel(graph_of(subgraph("sub", inner, share=["item"])), "t", {})
+    panel.session.settle()
+    focused: list[str] = []
+    monkeypatch.setattr(panel._graph, "focus_on", focused.append)
+    panel.acts.open_form("sub")
+    panel.acts.open_form("su")
+    assert focused == ["nbgraph-key-sub-ask-which"]
 
 
 def test_a_node_is_looked_at_part_by_part():

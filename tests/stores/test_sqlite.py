@@ -273,6 +273,53 @@ def test_who_goes_on_with_a_branch_does_not_read_it_first(path: Path) -> None:
     store.close()
 
 
+def test_who_takes_a_thread_up_reads_its_branch_once(path: Path) -> None:
+    async def scenario() -> list[str]:
+        await append(store, superstep(0))
+        other = SQLiteStateStore(path)
+        with statements(other) as found:
+            await other.recall("t")
+            await other.append(
+                "t", "main", superstep(2), expected=2, summary=summary(), claim=Claim("me")
+            )
+        await other.aclose()
+        return found
+
+    store = SQLiteStateStore(path)
+    reads, writes = ["BEGIN", *["SELECT"] * 3, "COMMIT"], ["BEGIN", "UPDATE", "INSERT", "COMMIT"]
+    assert asyncio.run(scenario()) == reads + writes
+    assert asyncio.run(store.verify()) == []
+    store.close()
+
+
+def test_a_thread_is_begun_with_one_row_each(path: Path) -> None:
+    async def scenario() -> list[str]:
+        with statements(store) as found:
+            await append(store, notes(1))
+        return found
+
+    store = SQLiteStateStore(path)
+    assert asyncio.run(scenario()) == ["BEGIN", "SELECT", "INSERT", "INSERT", "COMMIT"]
+    store.close()
+
+
+def test_a_question_and_its_answer_are_one_transaction_each(path: Path) -> None:
+    async def scenario() -> list[list[str]]:
+        await append(store, notes(1))
+        with statements(store) as asking:
+            await append(store, notes(1, after=1), question("t:0", asked=2))
+        with statements(store) as answering:
+            await append(store, notes(1, after=2))
+        return [asking, answering]
+
+    store = SQLiteStateStore(path)
+    asked = ["BEGIN", "UPDATE", "INSERT", "INSERT", "COMMIT"]
+    answered = ["BEGIN", "SELECT", "UPDATE", "INSERT", "DELETE", "DELETE", "COMMIT"]
+    assert asyncio.run(scenario()) == [asked, answered]
+    assert asyncio.run(store.pending()) == []
+    store.close()
+
+
 @node
 async def _count(state: dict[str, int]) -> dict[str, int]:
     return {"count": state["count"] + 1}

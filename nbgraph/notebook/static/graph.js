@@ -1,7 +1,10 @@
 // The nodes and edges of a drawing, or the list that stands in for it. Between keys.js and
 // graph_view.js in the module.
 
-const NARROW = 720; // below, the drawing is a window on the graph; the style sheet says the same
+const NARROW = 720; // below, what is not low is a window on the graph; the style sheet says the same
+const LOW = 300;
+const HIGHEST = 640; // of the whole drawing, as the style sheet says
+const SMALLEST = 0.7; // how far a drawing is made smaller before it becomes a window
 const NONE = ["idle", "", ""];
 
 class Graph {
@@ -64,6 +67,7 @@ class Graph {
     this.svg.addEventListener("keydown", (event) => this.key(event));
     this.canvas.replaceChildren(this.svg);
     this.touched = false;
+    this.unfitted = true;
     this.fit();
   }
 
@@ -76,6 +80,7 @@ class Graph {
     this.take(node);
     if (!name) return;
     node.below = 2 * (node.y + 3.6 - placed(stop)[1]);
+    node.room = placed(badge)[0] - placed(stop)[0] + 11;
     this.addHandles(node);
   }
 
@@ -151,20 +156,39 @@ class Graph {
     node.group.setAttribute("class", [...others, `nbgraph-is-${mark}`].join(" "));
     if (!node.name) return;
     node.group.classList.toggle("nbgraph-has-line", line !== "");
-    node.sub.textContent = line;
+    this.fitLine(node);
     if (node.row) {
       node.badge.setAttribute("class", `nbgraph-mark ${mark}`);
-      node.stop.textContent = stop && `● ${stop}`;
+      node.stop.textContent = stop && (stop === "differs" ? "≠ differs" : `● ${stop}`);
     } else {
       node.badge.replaceChildren(...figure(badge));
       node.stop.replaceChildren(...this.dots(node, stop));
     }
     const fold = { true: "sub-graph, folded", false: "sub-graph" }[this.model.get("folds")[node.path]];
-    const parts = [node.name.textContent, word, line, stop && `breakpoint ${stop}`, fold];
+    const pause = stop === "differs" ? stop : stop && `breakpoint ${stop}`;
+    const parts = [node.name.textContent, word, line, pause, fold];
     node.group.setAttribute("aria-label", parts.filter(Boolean).join(", "));
   }
 
+  // A font may be wider than the one that was laid out: a name is drawn together, and of a line as
+  // many parts are shown as there is room for. Only what looks long is measured.
+  fitName({ name, room }) {
+    if (name.textContent.length * 6 > room - 14 && name.getComputedTextLength() > room - 14) squeeze(name, room - 14);
+  }
+
+  fitLine({ sub, room, state }) {
+    let line = state[1];
+    sub.textContent = line;
+    sub.removeAttribute("textLength");
+    while (room && line.length * 5 > room && sub.getComputedTextLength() > room) {
+      const end = Math.max(line.lastIndexOf(" · "), line.lastIndexOf(", "));
+      if (end < 1) return squeeze(sub, room);
+      sub.textContent = line = line.slice(0, end);
+    }
+  }
+
   dots(node, stop) {
+    if (stop === "differs") return [shape("g", { transform: "translate(-9 3)" }, ...figure(this.model.get("unlike")))];
     const places = { before: [0], after: [node.below], "before and after": [0, node.below] }[stop] ?? [];
     const dot = figure.bind(null, this.model.get("breakpoint"));
     return places.map((y) => shape("g", { transform: `translate(0 ${y})` }, ...dot()));
@@ -224,6 +248,7 @@ class Graph {
       "-": () => this.zoom(1.25),
       "−": () => this.zoom(1.25),
       0: () => this.all(),
+      "/": () => this.search(),
       ArrowUp: () => this.move(0, -1),
       ArrowDown: () => this.move(0, 1),
       ArrowLeft: () => this.move(-1, 0),
@@ -250,13 +275,25 @@ class Graph {
   // -- which part is seen
 
   fit() {
-    if (!this.svg || this.touched) return;
     const wide = this.canvas.clientWidth;
+    if (wide > 0) this.fitTexts();
+    if (!this.svg || this.touched) return;
+    const [, , w, h] = this.whole;
     const narrow = (outermost(this.canvas) ?? this.canvas).clientWidth < NARROW;
-    const crowded = this.whole[2] > 2 * wide || this.whole[3] > 1300;
-    this.windowed = wide > 0 && (narrow || crowded);
+    const crowded = Math.min(wide / w, HIGHEST / h) < SMALLEST || (narrow && h > LOW);
+    this.windowed = wide > 0 && crowded;
     this.canvas.classList.toggle("nbgraph-windowed", this.windowed);
     this.look(this.windowed ? this.around(wide, this.canvas.clientHeight) : this.whole);
+  }
+
+  fitTexts() {
+    if (!this.unfitted) return;
+    this.unfitted = false;
+    for (const node of this.nodes.values()) {
+      if (!node.room) continue;
+      this.fitName(node);
+      this.fitLine(node);
+    }
   }
 
   all() {
@@ -329,6 +366,11 @@ class Graph {
     document.addEventListener("pointermove", drag);
     document.addEventListener("pointerup", drop, { once: true });
   }
+}
+
+function squeeze(text, room) {
+  text.setAttribute("textLength", room);
+  text.setAttribute("lengthAdjust", "spacingAndGlyphs");
 }
 
 function figure(parts) {

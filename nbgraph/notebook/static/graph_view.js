@@ -42,18 +42,62 @@ function render({ model, el }) {
     if (message.kind === "focus") focusIn(outermost(el), message.to);
   };
   model.on("msg:custom", hear);
+  let leave = () => {};
   const forget = whenAttached(el, () => {
     if (drawing && !outermost(el)) el.classList.add("nbgraph");
     const root = outermost(el);
     if (root) listen(root);
+    if (root) leave = attend(root, model);
     drawing?.fit();
   });
   return () => {
     forget();
+    leave();
     drawing?.close();
     model.off("msg:custom", hear);
   };
 }
+
+// Tell whether the focus is in the box, for nothing is taken from under a person who works there.
+function attend(root, model) {
+  const view = `${Date.now()}-${++views}`;
+  let told = false;
+  const holds = () => {
+    const { activeElement: active } = document;
+    return root.contains(active) && !active.matches(".nbgraph-main, .nbgraph");
+  };
+  const tell = (within) => {
+    if (within !== told) model.send({ kind: "focus", within, view });
+    told = within;
+  };
+  let last = null; // what has the focus, or had it when it went away
+  const enter = ({ target }) => {
+    last = target;
+    tell(holds());
+  };
+  const look = () => {
+    if (last.isConnected && !last.matches(":disabled")) last = root.contains(document.activeElement) ? last : null;
+    else keepFocus(root);
+    tell(holds());
+  };
+  const leave = () => last && setTimeout(() => last && look());
+  const gone = () => tell(false);
+  root.addEventListener("focusin", enter);
+  root.addEventListener("focusout", leave);
+  window.addEventListener("pagehide", gone);
+  const removed = new MutationObserver(leave); // what has the focus may go, and nothing tells
+  removed.observe(root, { childList: true, subtree: true });
+  tell(holds());
+  return () => {
+    root.removeEventListener("focusin", enter);
+    root.removeEventListener("focusout", leave);
+    window.removeEventListener("pagehide", gone);
+    removed.disconnect();
+    if (last) requestAnimationFrame(() => keepFocus(root)); // another drawing stands there then
+    gone();
+  };
+}
+let views = 0;
 
 function whenAttached(el, act) {
   let frame;
@@ -78,6 +122,8 @@ function draw(model, el) {
     ["Fit", "M3 6V3h3M10 3h3v3M13 10v3h-3M6 13H3v-3", () => graph.all()],
   ].map((tool) => iconButton(...tool));
   const buttons = make("span", { class: "nbgraph-tools" }, ...tools);
+  graph.search = () => search.toggle();
+  ["/", "-", "+", "0"].forEach((key, at) => filled(tools[at], { tabindex: "-1", "aria-keyshortcuts": key }, []));
   const head = make("div", { class: "nbgraph-row nbgraph-graph-head" }, heading, note, push, buttons);
   el.append(head, search.row, canvas, legend(model.get("marks")));
   const title = (status) => {
@@ -134,7 +180,9 @@ function searchBox(graph) {
   input.addEventListener("keydown", (event) => {
     event.stopPropagation();
     if (event.key === "Enter") graph.next();
-    if (event.key === "Escape") toggle();
+    if (event.key !== "Escape") return;
+    toggle();
+    if (graph.focused) graph.focus(graph.focused);
   });
   return { row, toggle };
 }

@@ -20,7 +20,17 @@ const NAMES = [
   [".nbgraph-summary", { role: "alert", tabindex: "-1" }],
   [".nbgraph-card", { role: "group", "aria-label": "A tool call" }],
   [".nbgraph-segments", { role: "tablist", "aria-label": "Tool calls" }],
-  [".nbgraph-zone", { role: "group" }],
+  [".nbgraph-failure", { role: "group", "aria-label": "A failure" }],
+  [".nbgraph-record", { role: "group", "aria-label": "An answer" }],
+  [".nbgraph-h3", { role: "heading", "aria-level": "3" }],
+  [".nbgraph-inspector .widget-radio-box", { "aria-label": "What is shown of the node" }],
+  [".widget-toggle-buttons.nbgraph-json", { "aria-label": "How to answer" }],
+  [".nbgraph-chip .nbgraph-copy-text", { "aria-label": "Copy the thread's id" }],
+];
+const NAMED_BY = [
+  [".nbgraph-panel", "region", ".nbgraph-chip .nbgraph-mono", "Thread "],
+  [".nbgraph-zone", "group", ".nbgraph-h3", ""],
+  [".nbgraph-form", "group", ":scope > .nbgraph-head .nbgraph-strong", ""],
 ];
 let groups = 0;
 
@@ -102,7 +112,7 @@ function listen(root) {
       nameParts(root);
     });
   };
-  const watch = { childList: true, subtree: true, attributes: true, attributeFilter: ["class"] };
+  const watch = { childList: true, subtree: true, attributes: true, attributeFilter: ["class", "title"] };
   new MutationObserver(later).observe(root, watch);
   nameParts(root);
 }
@@ -169,10 +179,10 @@ function onKeyLast(event, root) {
   if ((event.ctrlKey || event.metaKey || event.altKey) && event.key !== "Enter") return;
   event.stopPropagation();
   if (event.target.matches(TEXT) || event.repeat) return;
-  const card = cardOf(event.target);
   const strip = event.target.closest(".nbgraph-strip");
-  if (card && root.contains(card)) cardKey(event.key.toLowerCase(), card);
+  cardKey(event.key.toLowerCase(), event.target, root);
   if (strip) stripKey(event, [...strip.querySelectorAll("button")].reverse());
+  if (event.key === "Escape") event.target.closest(".nbgraph-timeline")?.querySelector(".nbgraph-to-now")?.click();
 }
 
 // With the focus on a segment, keys are for the card that is shown.
@@ -181,15 +191,26 @@ function cardOf(element) {
   return element.closest(".nbgraph-card") ?? calls?.querySelector(".nbgraph-card");
 }
 
-function cardKey(key, card) {
-  const destructive = card.classList.contains("nbgraph-destructive");
+function cardKey(key, element, root, tries = 240) {
+  const card = cardOf(element);
+  if (!card || !root.contains(card)) return;
   if (key === "j" || key === "k") return nextCall(card, key === "j" ? 1 : -1);
-  const segment = document.activeElement?.closest(".nbgraph-segments button");
-  if (segment && !segment.classList.contains("here")) return;
+  const segment = element.closest(".nbgraph-segments button");
+  if (segment && !isOf(segment, card)) {
+    // Its card is still on the way. What decides nothing waits for it; a decision is for what is seen.
+    const waits = tries && "er".includes(key) && document.activeElement === segment;
+    if (waits) requestAnimationFrame(() => cardKey(key, element, root, tries - 1));
+    return;
+  }
+  const destructive = card.classList.contains("nbgraph-destructive");
   if (!(key in CARD_KEYS) || (destructive && "ad".includes(key))) return;
   const button = card.querySelector(`button.nbgraph-${CARD_KEYS[key]}`);
   button?.focus();
   button?.click();
+}
+
+function isOf(segment, card) {
+  return [...segment.classList].some((name) => name.startsWith("of-") && card.classList.contains(name.slice(3)));
 }
 
 // A segment that has the focus is where a person is, although its card may not be there yet.
@@ -201,12 +222,29 @@ function nextCall(card, step) {
   calls[at + step]?.click();
 }
 
+// The strip is one stop; its arrows look at the steps, and Escape at now.
 function stripKey(event, steps) {
   const at = steps.indexOf(event.target);
   const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: steps.length - 1 }[event.key];
   if (to === undefined) return;
   event.preventDefault();
-  steps[to]?.focus();
+  if (!steps[to]) return;
+  rove(steps, steps[to]);
+  steps[to].focus();
+  steps[to].click();
+}
+
+function rove(stops, here) {
+  for (const stop of stops) stop.tabIndex = stop === here ? 0 : -1;
+}
+
+// What has the focus may go away, as a form does that was submitted: the place it was in has it then.
+function keepFocus(root, tries = 60) {
+  if (!root.isConnected || document.activeElement !== document.body) return;
+  const place = root.querySelector(".nbgraph-main");
+  place?.setAttribute("tabindex", "-1");
+  if (place) place.focus({ preventScroll: true });
+  else if (tries) requestAnimationFrame(() => keepFocus(root, tries - 1));
 }
 
 // Leaving a field can bring a line below it, which moves a button between press and release: the
@@ -252,7 +290,8 @@ function onSubmit(event) {
 
 function onCopy(event) {
   const button = event.target.closest(".nbgraph-copy-text");
-  const text = button?.closest(".nbgraph-chip")?.querySelector(".nbgraph-mono")?.textContent;
+  const place = button?.closest(".nbgraph-chip, .nbgraph-copied");
+  const text = place?.querySelector(".nbgraph-mono")?.textContent;
   if (text) navigator.clipboard?.writeText(text.trim());
 }
 
@@ -263,8 +302,11 @@ function nameParts(root) {
     const attributes = { role: "tab", "aria-selected": tab.classList.contains("here") };
     filled(tab, attributes, []);
   }
-  for (const zone of root.querySelectorAll(".nbgraph-zone"))
-    zone.setAttribute("aria-label", zone.querySelector(".nbgraph-h3")?.textContent ?? "");
+  for (const [part, role, name, before] of NAMED_BY)
+    for (const element of root.querySelectorAll(part)) {
+      const text = element.querySelector(name)?.textContent;
+      if (text) filled(element, { role, "aria-label": before + text }, []);
+    }
   for (const button of root.querySelectorAll("button.only[title]:not([aria-label])"))
     button.setAttribute("aria-label", button.title);
   for (const group of root.querySelectorAll(".nbgraph-group")) {
@@ -280,9 +322,34 @@ function nameParts(root) {
     button.setAttribute("aria-disabled", isArming(button) || button.classList.contains("nbgraph-held"));
   for (const select of root.querySelectorAll(".nbgraph-until > select"))
     select.setAttribute("aria-disabled", select.parentElement.classList.contains("nbgraph-held"));
+  for (const button of root.querySelectorAll("button.nbgraph-held, .nbgraph-held > select, [data-nbgraph-why]"))
+    describe(button, root);
+  for (const strip of root.querySelectorAll(".nbgraph-strip")) {
+    const steps = [...strip.querySelectorAll("button")];
+    const here = steps.find((step) => step === document.activeElement) ?? strip.querySelector(".sel") ?? steps[0];
+    rove(steps, here);
+  }
+  for (const bar of root.querySelectorAll(".nbgraph-gantt button")) bar.tabIndex = -1;
   for (const field of root.querySelectorAll(".nbgraph-field"))
     for (const input of field.querySelectorAll("input, textarea, select"))
       input.setAttribute("aria-invalid", input.closest(".nbgraph-field").classList.contains("nbgraph-has-error"));
+}
+
+// Why a button cannot act stands in its title, which not everybody reads.
+function describe(button, root) {
+  const held = button.closest(".nbgraph-held");
+  const place = root.querySelector(".nbgraph-live")?.parentElement;
+  if (!place) return;
+  let why = document.getElementById(button.dataset.nbgraphWhy);
+  if (!why) {
+    why = make("span", { hidden: "", id: `nbgraph-why-${Date.now()}-${++groups}` });
+    button.dataset.nbgraphWhy = why.id;
+    place.append(why);
+  }
+  const text = held ? held.title || button.title : "";
+  if (why.textContent !== text) why.textContent = text;
+  if (text) button.setAttribute("aria-describedby", why.id);
+  else button.removeAttribute("aria-describedby");
 }
 
 function nameGroup(box, role) {
