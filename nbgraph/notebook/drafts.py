@@ -11,14 +11,13 @@ from weakref import WeakKeyDictionary
 
 from nbgraph.core.answers import Unset
 from nbgraph.core.drafts import Draft, DraftStore
-from nbgraph.core.driver import Driver
 from nbgraph.core.events import Interrupt
 from nbgraph.core.json_values import Json
 from nbgraph.core.loop import call_soon, run_sync
 from nbgraph.core.workers import call_in_worker
 from nbgraph.errors import NbgraphError, UnknownThreadError
 
-__all__ = ["DraftPlace", "Drafts", "Keeping", "StartPlace"]
+__all__ = ["Addressed", "DraftPlace", "Drafts", "Keeping", "StartPlace"]
 
 _LOGGER = logging.getLogger("nbgraph")
 
@@ -43,10 +42,24 @@ class Keeping(Protocol):
         ...
 
 
+class Addressed(Protocol):
+    """A branch of a thread; it may have a `store`."""
+
+    @property
+    def thread_id(self) -> str:
+        """The thread's id."""
+        ...
+
+    @property
+    def branch_id(self) -> str:
+        """The branch's id."""
+        ...
+
+
 class Drafts:
     """The drafts of one branch, as far as its store keeps any."""
 
-    def __init__(self, driver: Driver) -> None:
+    def __init__(self, driver: Addressed) -> None:
         store = getattr(driver, "store", None)
         self._store = store if isinstance(store, DraftStore) else None
         self._names = (driver.thread_id, driver.branch_id)
@@ -128,7 +141,7 @@ class StartPlace:
     A panel that is made again for the same thread of the same store shows it.
     """
 
-    def __init__(self, driver: Driver) -> None:
+    def __init__(self, driver: Addressed) -> None:
         self._names = (driver.thread_id, driver.branch_id)
         self._kept = _starts.setdefault(getattr(driver, "store", driver), {})
 
