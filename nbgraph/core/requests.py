@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from pydantic import BaseModel
 
+from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.errors import ResumeError
 
 __all__ = [
