@@ -47,7 +47,7 @@ class Decision:
     executed : dict or None
         Those it ran with, once that is recorded.
     reason : str or None
-        What was said with the decision.
+        What was said with the decision, else beside the answer that holds it.
     by : str or None
         Who decided.
     asked_at, decided_at : float, float or None
@@ -143,10 +143,10 @@ class _Fold:
             case TaskInterrupted(interrupts=questions):
                 for question in questions:
                     self._ask(question, event)
-            case AnswersGiven(answers=answers, by=by, lapsed=lapsed):
+            case AnswersGiven(answers=answers, lapsed=lapsed):
                 for key, answer in answers.items():
                     if lapsed.get(key) != "again":
-                        self._decide(key, False if key in lapsed else answer, by, event)
+                        self._decide(key, False if key in lapsed else answer, event)
             case AnswerRefused(key=key, problems=problems):
                 self._refuse(key, problems, event)
             case OnceRecorded(value=value):
@@ -162,7 +162,7 @@ class _Fold:
             return
         before = self.asked.get(question.key)
         if before is not None and self.rows[before].executed is None:
-            self._void(before)
+            self._void(before, call.tool_call_id)
         self.asked[question.key] = len(self.rows)
         self.allowed[question.key] = call.allowed
         self.rows.append(
@@ -179,12 +179,15 @@ class _Fold:
             )
         )
 
-    def _void(self, place: int) -> None:
+    def _void(self, place: int, call_id: str) -> None:
         """Mark a row whose question is asked again, unless its call has run or may not."""
+        row = self.rows[place]
+        if row.decided_at is not None and row.tool_call_id != call_id:
+            return  # another call under the same key: an engine's next turn
         if self.rows[place].decision in ("pending", "approve", "edit"):
             self.rows[place] = replace(self.rows[place], decision="void", approved=None)
 
-    def _decide(self, key: str, answer: Any, by: str | None, event: Event) -> None:
+    def _decide(self, key: str, answer: Any, event: AnswersGiven) -> None:
         place = self.asked.get(key)
         if place is None:
             return
@@ -195,8 +198,8 @@ class _Fold:
             row,
             decision=decision.action,
             approved=edited_arguments(row.proposed, decision) if runs else None,
-            reason=decision.message,
-            by=by,
+            reason=decision.message or event.comment,
+            by=event.by,
             decided_at=event.created_at,
             branch_id=event.branch_id,
         )
@@ -227,7 +230,8 @@ class _Fold:
             for place in self.asked.values():
                 row = self.rows[place]
                 if row.tool_call_id == message.get("tool_call_id") and row.approved is not None:
-                    self.rows[place] = replace(row, executed=message["arguments"])
+                    ran = message.get("arguments", row.approved)
+                    self.rows[place] = replace(row, executed=ran)
 
 
 def _call_of(question: Interrupt) -> ToolInterrupt | None:
@@ -241,9 +245,13 @@ def _call_of(question: Interrupt) -> ToolInterrupt | None:
 
 
 def _tool_messages(values: Iterable[Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield the tool messages with arguments among values, which are JSON."""
+    """Yield the tool messages of calls that ran among values, which are JSON.
+
+    LangChain's have no arguments: a call runs with those that were approved.
+    """
     listed = (cast("list[Any]", one) if isinstance(one, list) else [one] for one in values)
     for item in chain.from_iterable(listed):
         message = cast("dict[str, Any]", item) if isinstance(item, dict) else {}
-        if message.get("type") == "tool" and isinstance(message.get("arguments"), dict):
+        known = isinstance(message.get("arguments"), dict) or "additional_kwargs" in message
+        if message.get("type") == "tool" and known:
             yield message

@@ -104,7 +104,8 @@ def _asked(snapshot: Snapshot, before: Moment, moment: Moment) -> Iterator[str]:
     for record in snapshot.records:
         if before.sequence < record.sequence <= moment.sequence:
             yield f"asked {record.interrupt.key}: {record.interrupt.message or ''}".rstrip()
-            yield f"answered {_brief(without_secrets(record))} by {record.by or 'somebody'}"
+            said = f", who said {_brief(record.comment)}" if record.comment else ""
+            yield f"answered {_brief(without_secrets(record))} by {record.by or 'somebody'}{said}"
     for question in snapshot.pending.values():
         yield f"asks {question.key}: {question.message or ''}".rstrip()
 
