@@ -107,7 +107,8 @@ def _following(here: set[str], snapshot: Snapshot, shape: Shape) -> list[NodeSha
         return []
     targets = {each.target for each in out}
     passed = here | {path for path, mark in snapshot.marks.items() if mark == "done"}
-    if any(each.target in targets and each.source not in passed for each in edges):
+    always = [each for each in edges if each.kind == "edge" and each.target in targets]
+    if any(each.source not in passed for each in always):
         return []  # perhaps it waits for that one too
     return [node for node in shape.nodes if node.path in targets]
 

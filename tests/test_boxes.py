@@ -111,6 +111,16 @@ def test_a_join_of_which_a_part_is_further_away_is_not_said_to_follow():
     assert [box.look for box in shown(session)] == ["now waiting"]
 
 
+def test_a_node_that_another_may_jump_to_follows_all_the_same():
+    @node(goto=["pay", END])
+    def last(state: dict) -> Command:
+        return Command(goto=END)
+
+    session = session_of(START >> ask >> says("pay") >> last)
+    session.start({}).result()
+    assert [box.look for box in shown(session)] == ["now waiting", "next ahead"]
+
+
 def test_a_join_whose_parts_are_all_here_follows():
     session = session_of(START >> [ask, b := says("b")], join(ask, b) >> says("end") >> END)
     session.start({}).result()
