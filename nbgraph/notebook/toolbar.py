@@ -137,10 +137,11 @@ class Toolbar(ipywidgets.VBox):
             _display(each, on=wanted and not (name == "into" and not self._has_subgraphs))
         held = words.held(snapshot, self._session.driver.capabilities)
         for name, each in self._named().items():
-            set_class(each, "nbgraph-held", on=name in held)
             tooltip = held.get(name) or _tooltip(name)
-            if each.tooltip != tooltip:
-                each.tooltip = tooltip
+            with each.hold_sync():  # one message
+                set_class(each, "nbgraph-held", on=name in held)
+                if each.tooltip != tooltip:
+                    each.tooltip = tooltip
         self._pauses = self._pauses and snapshot.running
         self._say_why(snapshot)
         self._status.value = words.status(snapshot)
