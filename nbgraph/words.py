@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Mapping
 from typing import Literal
 
 from nbgraph.clocks import age, clock, duration
 from nbgraph.core.driver import Capability, Shape
 from nbgraph.core.position import Answered
+from nbgraph.core.lapses import overdue
 from nbgraph.drawing import WORDS
 from nbgraph.inspection import Look
 from nbgraph.snapshot import Mark, Progress, Snapshot, Superstep
@@ -63,7 +65,8 @@ def held(
 ) -> Mapping[str, str]:
     """Return why a button cannot act now, by button; a button that can is left out.
 
-    `capabilities` are the engine's; what it cannot do at all is held with its reason.
+    `capabilities` are the engine's; what it cannot do at all is held with its reason. A question
+    whose time is over holds nothing back.
     """
     reasons: dict[str, str] = {}
     going = _why_not_going(snapshot)
@@ -119,17 +122,25 @@ def _why_not_going(snapshot: Snapshot) -> str | None:
     position = snapshot.position
     if snapshot.running:
         return "waits for the end of this run"
-    if position.pending and not position.runnable:
+    if position.pending and not (position.runnable or _late(snapshot)):
         return "waits for your answer"
     if not position.tasks:
         return "needs a start" if snapshot.status == "new" else "has nothing left to run"
     return None
 
 
+def _late(snapshot: Snapshot) -> Mapping[str, object]:
+    """Return the questions whose time is over, by key."""
+    return overdue(snapshot.pending, time.time())
+
+
 def why(snapshot: Snapshot) -> str:
     """Return the line under the toolbar: why buttons wait, and what to do."""
     if snapshot.running:
         return ""
+    late = _late(snapshot)
+    if late:
+        return f"The time for {', '.join(late)} is over. Continue goes on without an answer."
     if snapshot.pending and not snapshot.position.runnable:
         return "Step and Continue wait for your answer. Or fork to try another one."
     match snapshot.status:

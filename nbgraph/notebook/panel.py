@@ -273,7 +273,8 @@ class Panel(ipywidgets.VBox):
         snapshot = self.session.snapshot
         if snapshot.running or snapshot.pending:
             with self._painter.lock:
-                self._questions.tick()
+                if self._questions.tick():
+                    self._draw_again()
                 self._timeline.tick()
                 self._marking.now()
         if not (snapshot.running or unattended()) and getattr(self.session.driver, "store", None):
