@@ -205,11 +205,12 @@ def breakpoints(
 ) -> Mapping[str, Literal["before", "after", "before and after"]]:
     """Return where the branch pauses, by node; `"*"` is every node, `"sub/*"` every one in `sub`.
 
-    A branch that has set none pauses where its graph says.
+    A branch that has set none pauses where its graph says, and a sub-graph always where its own
+    graph says.
     """
     own = snapshot.position
-    before = {*(shape.before if own.before is None else own.before)}
-    after = {*(shape.after if own.after is None else own.after)}
+    before = {*(shape.before if own.before is None else own.before), *shape.fixed_before}
+    after = {*(shape.after if own.after is None else own.after), *shape.fixed_after}
     found: dict[str, Literal["before", "after", "before and after"]] = {}
     for node in shape.nodes if before or after else ():
         every = "*" if node.parent is None else f"{node.parent}/*"

@@ -23,6 +23,7 @@ from nbgraph import (
     interrupt,
     node,
     subgraph,
+    words,
 )
 from nbgraph.notebook.lean import is_hidden
 from tests.notebook.test_panel import found, press, shown, texts, wait_for
@@ -519,3 +520,20 @@ def test_tokens_and_time_stand_beside_the_heading():
         Position(sequence=3, step=1), began=began, ended=began + 145, usage=Usage(1204, 80)
     )
     assert words.note(done) == "2 min 25 s · 1,204 tokens in, 80 out"
+
+
+def test_where_a_sub_graph_pauses_by_itself_is_shown_and_cannot_be_taken_away_here():
+    inner = Graph(Order, name="inner", interrupt_before=["y"], interrupt_after="*")
+    inner.flow(START >> says("x") >> says("y") >> END)
+    panel = Panel(graph_of(says("a"), subgraph("sub", inner, share=["log"])), "t", {})
+    panel.session.settle()
+    shape = panel.session.driver.shape
+    fixed = {"sub/x": "after", "sub/y": "before and after"}
+    assert words.breakpoints(panel.session.snapshot, shape) == fixed
+    panel.acts.toggle_breakpoint("sub/y", "before")
+    assert "its own Graph says so, with interrupt_before=" in why(panel)
+    panel.acts.toggle_breakpoint("sub/x", "before")
+    assert panel.session.snapshot.position.before == ("sub/x",)
+    both = {**fixed, "sub/x": "before and after"}
+    assert words.breakpoints(panel.session.snapshot, shape) == both
+    panel.close()
