@@ -83,10 +83,10 @@ def held(
     return {**reasons, **_beyond(capabilities or {})}
 
 
-def held_node(look: Look, name: Literal["until", "retry"]) -> str:
+def held_node(look: Look, name: Literal["until", "retry", "step"]) -> str:
     """Return why a node's button cannot act now; empty if it can."""
-    if name == "until":
-        return held(look.snapshot, look.session.driver.capabilities).get("until", "")
+    if name != "retry":
+        return held(look.snapshot, look.session.driver.capabilities).get(name, "")
     if look.superstep is None:
         return "Retry from here needs a node that has run"
     return held(look.snapshot, look.session.driver.capabilities).get("fork", "")

@@ -537,3 +537,57 @@ def test_where_a_sub_graph_pauses_by_itself_is_shown_and_cannot_be_taken_away_he
     both = {**fixed, "sub/x": "before and after"}
     assert words.breakpoints(panel.session.snapshot, shape) == both
     panel.close()
+
+
+def test_who_edits_the_state_can_go_elsewhere_at_the_same_time():
+    panel = Panel(graph_of(says("a"), says("b"), interrupt_before=["b"]), "t", {"item": "lamp"})
+    panel.session.settle()
+    form = panel.edit()
+    form.goto = "a"
+    (button,) = found(form, "nbgraph-submit")
+    assert button.description == "Go to a"
+    form.form.value = {**form.form.value, "item": "desk"}
+    assert button.description == "Save 1 change and go to a"
+    assert form.form.submit()
+    assert panel.session.state["item"] == "desk"
+    assert panel.session.next == ("a",)
+    form = panel.edit()
+    form.goto = "__end__"
+    assert form.form.submit()
+    assert panel.session.next == ()
+    panel.close()
+
+
+def test_one_task_of_a_superstep_is_run_and_no_other():
+    ways = START >> [a := says("a"), b := says("b")], a >> END, b >> END
+    graph = Graph(Order, state_store=InMemoryStateStore(), interrupt_before="*").flow(*ways)
+    panel = Panel(graph, "t", {})
+    panel.session.settle()
+    panel.inspect("b")
+    press(panel, "nbgraph-node-step")
+    panel.session.settle()
+    assert panel.session.next == ("a",)
+    assert panel.session.state["log"] == []
+    assert shown(panel)
+    assert is_hidden(button(panel, "nbgraph-node-step"))
+    panel.close()
+
+
+@pytest.mark.parametrize(("how", "pending"), [("dismiss", []), ("again", ["ask:it"])])
+def test_a_question_is_dismissed_or_asked_again_beside_its_node(how: str, pending: list[str]):
+    @node
+    def ask(state: Order) -> dict[str, Any]:
+        return {"item": interrupt(id="it", message="What?", default="nothing")}
+
+    panel = Panel(graph_of(ask), "t", {})
+    panel.session.settle()
+    panel.inspect("ask")
+    press(panel, f"nbgraph-node-lapse-{how}")
+    panel.session.settle()
+    assert list(panel.session.pending) == pending
+    assert [each.lapsed for each in panel.session.snapshot.records] == [
+        {"dismiss": "dismissed"}.get(how, how)
+    ]
+    said = {"dismiss": "its default counts", "again": "to be asked again, by"}[how]
+    assert said in shown(panel)
+    panel.close()
