@@ -169,6 +169,15 @@ class Structure:
         inner = ((node.name, node.inner) for node in self.nodes.values())
         yield from ((name, each.shape) for name, each in inner if each is not None)
 
+    def fixed_stops(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return where sub-graphs pause before and after their nodes because they say so."""
+        before: list[str] = []
+        after: list[str] = []
+        for name, shape in self._inner_shapes():
+            before += (f"{name}/{each}" for each in (*shape.before, *shape.fixed_before))
+            after += (f"{name}/{each}" for each in (*shape.after, *shape.fixed_after))
+        return tuple(before), tuple(after)
+
     def edge_shapes(self) -> Iterator[EdgeShape]:
         """Return the ways as they are drawn."""
         yield from (EdgeShape(START.name, name) for name in self.starts)

@@ -184,6 +184,7 @@ class Graph(GraphBuilding, ThreadQueries, GraphStreams, GraphData):
             self.interface.json_schema(),
             self.interrupt_before,
             self.interrupt_after,
+            *structure.fixed_stops(),
         )
 
     def override(
