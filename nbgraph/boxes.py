@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from nbgraph import words
+from nbgraph.clocks import age
 from nbgraph.core.driver import NodeShape, Shape
 from nbgraph.drawing.dot import END
 from nbgraph.snapshot import Mark, Snapshot, Superstep, TaskBar
@@ -127,7 +128,7 @@ def _long(bar: TaskBar, snapshot: Snapshot, now: float) -> str:
         case "waiting":
             asked = [q.created_at for q in snapshot.pending.values() if q.task_id == bar.task_id]
             waits = now - min(asked, default=now)
-            return words.age(waits) if waits >= 60 else ""
+            return age(waits) if waits >= 60 else ""
         case "running":
             ran = now - (bar.started or now)
             return words.duration(math.floor(ran)) if ran >= 1 else ""

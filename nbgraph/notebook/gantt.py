@@ -11,7 +11,8 @@ from ipywidgets.widgets.widget_button import ButtonStyle
 from nbgraph import words
 from nbgraph.axis import Axis, axis
 from nbgraph.notebook.labels import set_text, visible
-from nbgraph.notebook.parts import classed, mark, row, set_class, set_classes, show_mark, text
+from nbgraph.notebook.marks import show_mark
+from nbgraph.notebook.parts import classed, mark, row, set_class, set_classes, text
 from nbgraph.notebook.routing import serve_while_busy
 from nbgraph.notebook.shared import shared
 from nbgraph.timetable import Person, Span, TaskRow

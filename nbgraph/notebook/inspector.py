@@ -13,6 +13,7 @@ from nbgraph.core.driver import NodeShape, TellsInside
 from nbgraph.inspection import Look, inspect_node
 from nbgraph.notebook.labels import label, set_text, visible
 from nbgraph.notebook.lean import set_hidden
+from nbgraph.notebook.marks import show_mark
 from nbgraph.notebook.parts import (
     button,
     classed,
@@ -20,7 +21,6 @@ from nbgraph.notebook.parts import (
     mark,
     row,
     set_class,
-    show_mark,
     spacer,
     text,
 )

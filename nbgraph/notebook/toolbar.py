@@ -12,7 +12,8 @@ from nbgraph import words
 from nbgraph.core.driver import NodeShape
 from nbgraph.notebook.labels import visible
 from nbgraph.notebook.lean import set_hidden
-from nbgraph.notebook.parts import button, classed, mark, row, set_class, show_mark, spacer, text
+from nbgraph.notebook.marks import show_mark
+from nbgraph.notebook.parts import button, classed, mark, row, set_class, spacer, text
 from nbgraph.session import Session
 from nbgraph.snapshot import Snapshot
 
@@ -74,6 +75,7 @@ class Toolbar(ipywidgets.VBox):
         self._buttons = {item.name: self._button(item) for item in _TOOLS}
         self._mark = mark("idle")
         self._holds = ""
+        self._pauses = False
         self._status = text("")
         self._chip = row([self._mark, self._status], "nbgraph-chip", "nbgraph-status")
         copy = button("", lambda: None, "only", "nbgraph-copy-text", icon="copy", tooltip="Copy")
@@ -147,7 +149,8 @@ class Toolbar(ipywidgets.VBox):
                     each.tooltip = tooltip
                 if name == "start":
                     set_hidden(each, hidden=not ended)
-        self._why.value = self._holds or words.why(snapshot)
+        self._pauses = self._pauses and snapshot.running
+        self._say_why(snapshot)
         self._status.value = words.status(snapshot)
         self._show_mark(words.status_mark(snapshot))
         self._show_branches(branch_id, branches)
@@ -162,7 +165,16 @@ class Toolbar(ipywidgets.VBox):
     def hold(self, node: str | None) -> None:
         """Say which async node holds the loop, so that nothing else runs; None when none does."""
         self._holds = "" if node is None else _HOLDS.format(visible(node))
-        self._why.value = self._holds or words.why(self._session.snapshot)
+        self._say_why(self._session.snapshot)
+
+    def pausing(self) -> None:
+        """Say that the run pauses when its superstep is finished, until it does."""
+        self._pauses = self._session.snapshot.running
+        self._say_why(self._session.snapshot)
+
+    def _say_why(self, snapshot: Snapshot) -> None:
+        pauses = _PAUSES if self._pauses else ""
+        self._why.value = self._holds or pauses or words.why(snapshot)
 
     def _show_mark(self, name: str) -> None:
         show_mark(self._mark, name)
@@ -187,6 +199,7 @@ _HOLDS = (
     "{} holds the loop: it is async and computes or sleeps without await, so nothing else runs. "
     "Make it a plain def, or await."
 )
+_PAUSES = "Pauses when this superstep is finished."
 
 
 def _menu(session: Session) -> Any:
