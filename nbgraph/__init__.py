@@ -32,7 +32,6 @@ from nbgraph.core.streaming import StreamEvent
 from nbgraph.core.subgraph import subgraph
 from nbgraph.core.timeout import Timeout
 from nbgraph.core.unnamed import UnnamedInterruptWarning
-from nbgraph.stores.memory import InMemoryStateStore
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,6 +59,7 @@ if TYPE_CHECKING:
     from nbgraph.notebook.tool_card import ToolCard
     from nbgraph.opening import open_session
     from nbgraph.session import Session
+    from nbgraph.stores.memory import InMemoryStateStore
     from nbgraph.stores.postgres import PostgresStateStore
     from nbgraph.stores.sqlite import SQLiteStateStore
     from nbgraph.stores.sqlite import SQLiteStateStore as FilesystemStateStore
@@ -140,6 +140,7 @@ _LAZY = {
     "FilesystemStateStore": "nbgraph.state",
     "Form": "nbgraph.notebook.form",
     "FuturesExecutor": "nbgraph.core.futures",
+    "InMemoryStateStore": "nbgraph.stores.memory",
     "ModelMiddlewareContext": "nbgraph.agents.contexts",
     "OpenAIChat": "nbgraph.agents.openai_chat",
     "Panel": "nbgraph.notebook.panel",

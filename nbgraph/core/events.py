@@ -7,11 +7,11 @@ shown and then gone. Everything else (state, pending questions, marks) is a fold
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from pydantic import Field, PrivateAttr
 
+from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.core.record import ErrorInfo, Json, Record, Route, made
 
 __all__ = [

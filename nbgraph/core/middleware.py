@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal, TypeVar
 
 from nbgraph.core.events import Interrupt
+from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.core.schema import StateSchema
 from nbgraph.errors import GraphExecutionError
 
@@ -192,6 +193,8 @@ def checked_middleware(given: Iterable[Any] | None) -> tuple[Middleware, ...]:
     TypeError
         If one is no `Middleware`.
     """
+    if not isinstance(given, Iterable | None):  # pyright: ignore[reportUnnecessaryIsInstance] - user's
+        raise TypeError(f"middleware lists Middleware instances, got {given!r}")
     listed = tuple(given or ())
     for each in listed:
         if not isinstance(each, Middleware):

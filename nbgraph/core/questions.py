@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from nbgraph.core.events import Interrupt, TaskSpec
+from nbgraph.core.quick_dataclass import dataclass
 
 __all__ = ["Answered", "waiting"]
 

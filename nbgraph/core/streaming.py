@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from nbgraph.core.blob import shown
@@ -27,6 +27,7 @@ from nbgraph.core.events import (
 )
 from nbgraph.core.interrupts import as_asked
 from nbgraph.core.position import Position, fold
+from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.core.schema import StateSchema
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from nbgraph.core import answers
@@ -26,6 +26,7 @@ from nbgraph.core.interrupts import ChildPause, Frame, running
 from nbgraph.core.node import Inner, Node, node
 from nbgraph.core.node_hooks import Asker
 from nbgraph.core.position import Position
+from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.core.requests import Continue, Fork, Resume, SetBreakpoints, Start
 from nbgraph.core.thread import Thread
 from nbgraph.core.wiring import Reader, Wiring, Writer, wiring
@@ -79,8 +80,10 @@ def subgraph(
         If the wiring is not one of the two, names a field the sub-graph does not have, or the
         sub-graph has no flow or a store of its own.
     TypeError
-        If the name is none a node can have.
+        If the name is none a node can have, or the graph is none.
     """
+    if not hasattr(type(graph), "structure"):
+        raise TypeError(f"A sub-graph is a Graph, got {graph!r}")
     if graph.state_store is not None:
         raise GraphConfigError(
             f"Graph {graph.name!r} has a state store; a sub-graph is kept in its parent's, so make "
