@@ -107,7 +107,7 @@ class Graph(GraphBuilding, ThreadQueries, GraphStreams, GraphData):
             raise GraphConfigError(f"A graph's name is a str with something in it, got {name!r}")
         for option, limit in (("max_steps", max_steps), ("max_thread_steps", max_thread_steps)):
             if limit is not None and (type(limit) is not int or limit < 1):
-                raise GraphConfigError(f"{option} is a whole number from 1 on, got {limit!r}")
+                raise GraphConfigError(f"{option} is 1 or more, a whole number, got {limit!r}")
         if timeout is not None and not (is_number(timeout) and timeout > 0):
             raise GraphConfigError(f"timeout is a number of seconds above 0, got {timeout!r}")
         if migrate is not None and not isinstance(migrate, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - user's
