@@ -156,8 +156,9 @@ def _check_merge(position: Position, schema: StateSchema) -> None:
         merged_state(position, schema)
     except Exception as error:  # a reducer is the user's own code
         raise ResumeError(
-            f"The results of {listed(position.finished)} cannot be merged: {error}; edit the "
-            "state, skip one of these tasks with another value, or fork the thread before it"
+            f"The results of {listed(task.task_id for task in position.tasks)} cannot be merged: "
+            f"{error}; edit the state, skip one of these tasks with another value, or fork the "
+            "thread before it"
         ) from error
 
 

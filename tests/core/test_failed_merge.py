@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated, Any
 
 import pytest
@@ -128,3 +129,23 @@ def test_a_router_that_failed_is_asked_again() -> None:
     with pytest.raises(ValueError, match="not yet"):
         graph.invoke({}, thread_id="t")
     assert graph.invoke(None, thread_id="t").state.count == 1
+
+
+def test_the_results_are_named_in_the_order_of_their_tasks_whoever_ended_first() -> None:
+    late = asyncio.Event()
+
+    @node
+    async def first(state: Trail) -> dict[str, Any]:
+        await late.wait()
+        return {"count": 1}
+
+    @node
+    async def last(state: Trail) -> dict[str, Any]:
+        late.set()
+        return {"count": 2}
+
+    graph = Graph(Trail, state_store=InMemoryStateStore())
+    graph.flow(START >> [first, last], first >> END, last >> END)
+    for given, error in (({}, InvalidUpdateError), (None, ResumeError)):
+        with pytest.raises(error, match="'first', 'last'"):
+            graph.invoke(given, thread_id="t")
