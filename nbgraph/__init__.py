@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from nbgraph.notebook.compare import compare
     from nbgraph.notebook.display import draw
     from nbgraph.notebook.form import Form
+    from nbgraph.notebook.inbox import Inbox
     from nbgraph.notebook.panel import Panel
     from nbgraph.notebook.play import play
     from nbgraph.notebook.timeline import Timeline
@@ -83,6 +84,7 @@ __all__ = [
     "GraphInterrupt",
     "GraphResult",
     "InMemoryStateStore",
+    "Inbox",
     "InlineExecutor",
     "Interrupt",
     "Middleware",
@@ -141,6 +143,7 @@ _LAZY = {
     "Form": "nbgraph.notebook.form",
     "FuturesExecutor": "nbgraph.core.futures",
     "InMemoryStateStore": "nbgraph.stores.memory",
+    "Inbox": "nbgraph.notebook.inbox",
     "ModelMiddlewareContext": "nbgraph.agents.contexts",
     "OpenAIChat": "nbgraph.agents.openai_chat",
     "Panel": "nbgraph.notebook.panel",
