@@ -161,6 +161,7 @@ def checked_predicate(given: Any) -> Callable[[Any], bool] | None:
     TypeError
         If it is no function.
     """
-    if given is not None and not callable(given):
+    is_one = given is None or callable(given)
+    if not is_one:
         raise TypeError(f"break_when is a function of the state, got {given!r}")
     return given
