@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, TypedDict
+from typing import Any, TypedDict, cast
 from uuid import uuid4
 
 from nbgraph.core.context import NOT_PROVIDED
@@ -161,7 +161,6 @@ def checked_predicate(given: Any) -> Callable[[Any], bool] | None:
     TypeError
         If it is no function.
     """
-    is_one = given is None or callable(given)
-    if not is_one:
+    if not (given is None or callable(given)):
         raise TypeError(f"break_when is a function of the state, got {given!r}")
-    return given
+    return cast("Callable[[Any], bool] | None", given)
