@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import typing
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
@@ -40,15 +41,26 @@ def branch(
     ------
     GraphConfigError
         If the mapping is empty, a target is no node and not END, or there is neither a mapping nor
-        such an annotation.
+        such an annotation; if the router is no function, or an async one.
     """
+    _check_router(router)
     if mapping is None:
         return Branch(router, {name: Named(name) for name in _returned_names(router)}, ref)
-    if not mapping:
-        raise GraphConfigError("branch needs a mapping from what the router returns to nodes")
+    if not mapping or not isinstance(mapping, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - user's
+        raise GraphConfigError(
+            f"branch needs a mapping from what the router returns to nodes, got {mapping!r}"
+        )
     for target in mapping.values():
         checked_goal(target)
     return Branch(router, dict(mapping), ref)
+
+
+def _check_router(router: Any) -> None:
+    if not callable(router) or inspect.iscoroutinefunction(router):
+        raise GraphConfigError(
+            f"What follows is chosen by a function of the state that is not async, got {router!r}; "
+            "let a node find out, and choose on what it wrote"
+        )
 
 
 def _returned_names(router: Callable[[Any], Hashable]) -> tuple[str, ...]:
@@ -78,8 +90,9 @@ def when(predicate: Callable[[Any], bool], target: Goal, *, otherwise: Goal = EN
     Raises
     ------
     GraphConfigError
-        If a target is no node and not END.
+        If a target is no node and not END, or the predicate is no function, or an async one.
     """
+    _check_router(predicate)
     for item in (target, otherwise):
         checked_goal(item)
     return Branch(predicate, {True: target, False: otherwise}, boolean=True)
