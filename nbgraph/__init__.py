@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from nbgraph import errors
 from nbgraph.core.answers import UNSET
+from nbgraph.core.asking import GraphInterrupt
 from nbgraph.core.context import NodeContext
 from nbgraph.core.effects import Effect
 from nbgraph.core.events import Interrupt
@@ -17,7 +18,7 @@ from nbgraph.core.executor import Executor, InlineExecutor, ThreadExecutor
 from nbgraph.core.exports import set_writer
 from nbgraph.core.flow import branch, join, when
 from nbgraph.core.graph import Graph
-from nbgraph.core.interrupts import GraphInterrupt, interrupt
+from nbgraph.core.interrupts import interrupt
 from nbgraph.core.lapses import ASK_AGAIN, DISMISS
 from nbgraph.core.middleware import Middleware, RunOutcome
 from nbgraph.core.node import END, START, Command, Node, Send, node

@@ -38,7 +38,7 @@ NbgraphError
 ├── UnsupportedByEngineError       the engine behind a session cannot do this
 └── IntegrationNotInstalledError   an optional package is missing (also an ImportError)
 
-A pause is no error: `nbgraph.core.interrupts.GraphInterrupt` is a `BaseException`.
+A pause is no error: `nbgraph.core.asking.GraphInterrupt` is a `BaseException`.
 Constructor arguments stay as attributes.
 """
 

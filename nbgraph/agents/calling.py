@@ -14,10 +14,10 @@ from nbgraph.agents.responding import Responded
 from nbgraph.agents.tool_context import ToolContext
 from nbgraph.agents.tools import Tool
 from nbgraph.core.answers import to_json
+from nbgraph.core.asking import Frame, bound, running
 from nbgraph.core.context import NodeContext
 from nbgraph.core.decisions import arguments_digest, escaped
 from nbgraph.core.effects import Effect
-from nbgraph.core.interrupts import Frame, bound, running
 from nbgraph.core.json_values import Json, NotJsonError
 from nbgraph.core.middleware import hooks_of, passed_on, settled
 from nbgraph.core.workers import call_in_worker

@@ -13,9 +13,9 @@ from nbgraph.agents.history import asked_in_turn
 from nbgraph.agents.model import check_fields, checked_tools, field_of
 from nbgraph.agents.responding import Responded
 from nbgraph.agents.tools import Tool
+from nbgraph.core.asking import GraphInterrupt
 from nbgraph.core.context import NodeContext
 from nbgraph.core.decisions import arguments_digest, escaped
-from nbgraph.core.interrupts import GraphInterrupt
 from nbgraph.core.messages import AIMessage, ToolCall, ToolMessage
 from nbgraph.core.node import Node, node
 from nbgraph.errors import (

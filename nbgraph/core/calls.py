@@ -7,10 +7,10 @@ from dataclasses import field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from nbgraph.core.asking import Frame
 from nbgraph.core.context import NodeContext, Port
 from nbgraph.core.eager import Starter
 from nbgraph.core.events import TaskSpec
-from nbgraph.core.interrupts import Frame
 from nbgraph.core.lapses import Lapse
 from nbgraph.core.log import Log
 from nbgraph.core.node_hooks import Asker, node_hooks

@@ -13,10 +13,10 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Literal
 
 from nbgraph.core import answers
+from nbgraph.core.asking import Frame, GraphInterrupt, running
 from nbgraph.core.effects import Effect, begin, checked_effect, outcome
 from nbgraph.core.events import ChildEvent, OnceRecorded, TaskEmitted
 from nbgraph.core.facts import Fact
-from nbgraph.core.interrupts import Frame, GraphInterrupt, running
 from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.core.values import fresh
 from nbgraph.errors import ContextNotProvidedError

@@ -14,8 +14,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from nbgraph.core import answers
+from nbgraph.core.asking import Frame
 from nbgraph.core.events import ErrorInfo, Interrupt, TaskBegan
-from nbgraph.core.interrupts import Frame, answer_to
+from nbgraph.core.interrupts import answer_to
 from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.core.starts import outcome_id, outcome_key
 from nbgraph.errors import GraphConfigError, NbgraphError

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from nbgraph.core import answers
+from nbgraph.core.asking import ChildPause, Frame, running
 from nbgraph.core.context import NodeContext, Parent
 from nbgraph.core.events import (
     ChildEvent,
@@ -22,7 +23,6 @@ from nbgraph.core.events import (
     LiveEvent,
     RunFailed,
 )
-from nbgraph.core.interrupts import ChildPause, Frame, running
 from nbgraph.core.node import Inner, Node, node
 from nbgraph.core.node_hooks import Asker
 from nbgraph.core.position import Position

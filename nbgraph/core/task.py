@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Any, Literal, TypeVar, cast
 
 from nbgraph.core import answers
+from nbgraph.core.asking import ChildPause, Frame, GraphInterrupt, bound
 from nbgraph.core.context import NodeContext, Port, driven
 from nbgraph.core.effects import Effect, begin, outcome
 from nbgraph.core.events import (
@@ -28,7 +29,6 @@ from nbgraph.core.events import (
     TaskSpec,
     made,
 )
-from nbgraph.core.interrupts import ChildPause, Frame, GraphInterrupt, bound
 from nbgraph.core.node import Node
 from nbgraph.core.node_hooks import NodeHooks, Result
 from nbgraph.core.prints import heard, listens

@@ -9,8 +9,8 @@ from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from nbgraph.core.asking import GraphInterrupt, bound
 from nbgraph.core.effects import decided, how_it_failed
-from nbgraph.core.interrupts import GraphInterrupt, bound
 from nbgraph.core.node_hooks import Result
 from nbgraph.core.prints import heard, listens
 from nbgraph.core.retry import Attempts

@@ -23,6 +23,11 @@ def stop(name: str, **options: Any) -> Node:
     return node(name=name, **options)(lambda state: {"log": [name]})
 
 
+def named(function: Any, name: str = "a", **options: Any) -> Node:
+    """Return a node of a function under a name."""
+    return node(name=name, **options)(function)
+
+
 def asker(name: str, **question: Any) -> Node:
     """Return a node that asks, and writes the answer."""
 

@@ -13,7 +13,6 @@ from nbgraph import (
     Command,
     Graph,
     InMemoryStateStore,
-    Node,
     Resume,
     Send,
     interrupt,
@@ -29,12 +28,7 @@ from nbgraph.errors import (
     StateUpdateError,
     UnknownThreadError,
 )
-from tests.core.graphs import Trail, asker, chain, failing, fan, history, stop
-
-
-def named(function: Any, name: str = "a", **options: Any) -> Node:
-    """Return a node of a function under a name."""
-    return node(name=name, **options)(function)
+from tests.core.graphs import Trail, asker, chain, failing, fan, history, named, stop
 
 
 def test_one_answer_of_many_given_at_once_counts() -> None:

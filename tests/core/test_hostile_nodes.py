@@ -17,7 +17,6 @@ from nbgraph import (
     Graph,
     InMemoryStateStore,
     Middleware,
-    Node,
     NodeContext,
     Resume,
     Send,
@@ -27,12 +26,7 @@ from nbgraph import (
     when,
 )
 from nbgraph.errors import GraphConfigError, GraphExecutionError
-from tests.core.graphs import Trail, chain, history, stop
-
-
-def named(function: Any, name: str = "a", **options: Any) -> Node:
-    """Return a node of a function under a name."""
-    return node(name=name, **options)(function)
+from tests.core.graphs import Trail, chain, history, named, stop
 
 
 def answered(graph: Graph, *answers: Any) -> Any:

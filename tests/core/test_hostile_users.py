@@ -19,7 +19,6 @@ from nbgraph import (
     Command,
     Graph,
     InMemoryStateStore,
-    Node,
     Resume,
     Send,
     add,
@@ -37,13 +36,7 @@ from nbgraph.errors import (
     StateUpdateError,
     UnknownThreadError,
 )
-from tests.core.graphs import Trail, asker, chain, history, stop
-
-
-def named(function: Any, name: str = "a", **options: Any) -> Node:
-    """Return a node of a function under a name."""
-    return node(name=name, **options)(function)
-
+from tests.core.graphs import Trail, asker, chain, history, named, stop
 
 # --- states of every kind -------------------------------------------------------------------------
 
