@@ -274,6 +274,7 @@ class Panel(ipywidgets.VBox):
         if snapshot.running or snapshot.pending:
             with self._painter.lock:
                 self._questions.tick()
+                self._timeline.tick()
                 self._marking.now()
         if not (snapshot.running or unattended()) and getattr(self.session.driver, "store", None):
             self._look_up()

@@ -11,7 +11,8 @@ import ipywidgets
 from nbgraph import words
 from nbgraph.core.driver import NodeShape
 from nbgraph.notebook.labels import visible
-from nbgraph.notebook.parts import button, classed, mark, row, set_class, show_mark, spacer, text
+from nbgraph.notebook.marks import show_mark
+from nbgraph.notebook.parts import button, classed, mark, row, set_class, spacer, text
 from nbgraph.session import Session
 from nbgraph.snapshot import Snapshot
 
@@ -136,10 +137,11 @@ class Toolbar(ipywidgets.VBox):
             _display(each, on=wanted and not (name == "into" and not self._has_subgraphs))
         held = words.held(snapshot, self._session.driver.capabilities)
         for name, each in self._named().items():
-            set_class(each, "nbgraph-held", on=name in held)
             tooltip = held.get(name) or _tooltip(name)
-            if each.tooltip != tooltip:
-                each.tooltip = tooltip
+            with each.hold_sync():  # one message
+                set_class(each, "nbgraph-held", on=name in held)
+                if each.tooltip != tooltip:
+                    each.tooltip = tooltip
         self._pauses = self._pauses and snapshot.running
         self._say_why(snapshot)
         self._status.value = words.status(snapshot)

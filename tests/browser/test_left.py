@@ -119,6 +119,7 @@ def test_a_panel_on_a_thread_that_had_ended_stays_and_closed_it_leaves_the_pictu
 def test_a_thread_that_waits_keeps_its_panel_and_tells_other_readers_where_it_stands(
     open_notebook: Open, server: Server
 ):
+    """Report G46."""
     panel = 'panel = Panel(desk, "waits", {"amount": 5})\npanel'
     notebook = open_notebook([DESK, panel, "1 + 1"])
     notebook.run(0)
