@@ -79,7 +79,7 @@ class Beside(ipywidgets.VBox):
         needed += self._questions.show(snapshot)
         needed += filter(None, [self._editing])
         needed += self._start_form(snapshot)
-        given = [self._record(record) for record in snapshot.records]
+        given: list[Any] = [self._record(record) for record in snapshot.records]
         rest: list[Any] = [*filter(None, [self._result(snapshot)])]
         if all(each.layout.display == "none" for each in (*needed, *given, *rest)):
             set_text(self._nothing, words.waiting_for(snapshot))
