@@ -133,11 +133,11 @@ def test_while_it_runs_a_box_says_since_when():
     @node
     def works(state: dict) -> None:
         entered.set()
-        go.wait(20)
+        go.wait(60)
 
     session = session_of(START >> works >> END)
     run = session.start({})
-    assert entered.wait(20)
+    assert entered.wait(60)
     (bar,) = session.snapshot.supersteps[-1].tasks
     assert bar.started is not None
     assert shown(session, bar.started + 65)[0] == Box(

@@ -184,7 +184,7 @@ def test_a_thread_of_a_known_graph_goes_on_and_another_waits_for_whoever_runs_it
 
     stop = store.watch(look_at, every=0.01)
     assert sender.send(dict.fromkeys(asked.values(), True)) == {}
-    assert done.wait(30)
+    assert done.wait(60)
     stop()
     status = {each.thread_id: each.status for each in listed()}
     assert status == {"papers-lease": "completed", "other-lease": "stopped"}
@@ -244,7 +244,7 @@ def test_what_ends_a_run_in_the_background_is_told():
     graph.invoke({}, thread_id="t")
     sender, told = replies(store, [graph])
     assert sender.send(dict.fromkeys(read(store).questions, True)) == {}
-    assert told.came.wait(30)
+    assert told.came.wait(60)
     ((thread_id, error),) = told.errors
     assert (thread_id, repr(error)) == ("t", "ValueError('no ink')")
 

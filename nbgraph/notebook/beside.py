@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import ipywidgets
@@ -15,7 +15,7 @@ from nbgraph.notebook.drafts import StartPlace
 from nbgraph.notebook.failure import FailureCard, Ways, failure_of
 from nbgraph.notebook.form import Form
 from nbgraph.notebook.labels import set_text
-from nbgraph.notebook.parts import classed, text
+from nbgraph.notebook.parts import classed, column, text
 from nbgraph.notebook.questions import Questions
 from nbgraph.notebook.records import record_card, result_card
 from nbgraph.notebook.state_form import StateForm, few, start_schema
@@ -64,7 +64,9 @@ class Beside(ipywidgets.VBox):
         self._end: tuple[Any, ipywidgets.Widget | None] = (None, None)
         self._failure: tuple[Any, FailureCard | None] = (None, None)
         self._nothing = text("", "nbgraph-2nd")
-        super().__init__()
+        # A front end draws all that follows a change in a box anew, so what grows has its own.
+        self._needed, self._given, self._rest = (column([], "nbgraph-slot") for _ in range(3))
+        super().__init__([self._needed, self._given, self._rest])
         classed(self, "nbgraph-main")
 
     @property
@@ -74,19 +76,18 @@ class Beside(ipywidgets.VBox):
 
     def show(self, snapshot: Snapshot) -> None:
         """Show what there is to do and to read in a snapshot."""
-        shown: list[Any] = []
-        shown += filter(None, [self._failed(snapshot)])
-        shown += self._questions.show(snapshot)
-        shown += filter(None, [self._editing])
-        shown += self._start_form(snapshot)
-        shown += [self._record(record) for record in snapshot.records]
-        shown += filter(None, [self._result(snapshot)])
-        if all(each.layout.display == "none" for each in shown):
+        needed: list[Any] = [*filter(None, [self._failed(snapshot)])]
+        needed += self._questions.show(snapshot)
+        needed += filter(None, [self._editing])
+        needed += self._start_form(snapshot)
+        given: list[Any] = [self._record(record) for record in snapshot.records]
+        rest: list[Any] = [*filter(None, [self._result(snapshot)])]
+        if all(each.layout.display == "none" for each in (*needed, *given, *rest)):
             set_text(self._nothing, words.waiting_for(snapshot))
-            shown.append(self._nothing)
-        children = (*shown, self._doing)
-        if self.children != children:
-            self.children = children
+            rest.append(self._nothing)
+        _put(self._needed, needed)
+        _put(self._given, given)
+        _put(self._rest, [*rest, self._doing])
 
     def edit(self, edited: Callable[[Mapping[str, Any]], object]) -> StateForm:
         """Return a form of the state, to be shown; `edited` takes what a person changed."""
@@ -140,6 +141,11 @@ class Beside(ipywidgets.VBox):
         if self._end[0] != state:
             self._end = (state, result_card(state))
         return self._end[1]
+
+
+def _put(slot: Any, shown: Sequence[ipywidgets.Widget]) -> None:
+    if slot.children != tuple(shown):
+        slot.children = tuple(shown)
 
 
 def _edits(count: int) -> str:

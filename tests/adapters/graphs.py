@@ -1,6 +1,7 @@
 """LangGraph graphs as their users have them."""
 
 import operator
+import threading
 from typing import Annotated, Any
 
 from langchain.agents import create_agent
@@ -18,6 +19,23 @@ class State(TypedDict, total=False):
     log: Annotated[list[str], operator.add]
     note: str
     answer: Any
+
+
+class Telling(InMemorySaver):
+    """Tells when a task wrote to a channel: what siblings of a failure wrote later is not kept."""
+
+    def __init__(self, channel):
+        super().__init__()
+        self._channel, self._written = channel, threading.Semaphore(0)
+
+    def put_writes(self, config, writes, *rest):
+        super().put_writes(config, writes, *rest)
+        if self._channel in dict(writes):
+            self._written.release()
+
+    def wait(self):
+        """Wait until a task has written to it since the last wait."""
+        assert self._written.acquire(timeout=60)
 
 
 def says(word):

@@ -23,7 +23,7 @@ from nbgraph.errors import (
     StaleAnswerError,
 )
 
-from .graphs import State, asks, row
+from .graphs import State, Telling, asks, row
 
 
 def opened(app, thread_id="t"):
@@ -315,8 +315,7 @@ def test_a_breakpoint_at_no_node_is_refused():
 
 
 def test_a_node_that_fails_can_be_tried_again_and_siblings_are_kept():
-    luck = []
-    ran = []
+    luck, ran, saver = [], [], Telling("log")
 
     def quick(state):
         ran.append("quick")
@@ -324,6 +323,7 @@ def test_a_node_that_fails_can_be_tried_again_and_siblings_are_kept():
 
     def shaky(state):
         if not luck:
+            saver.wait()
             raise ValueError("no luck")
         return {"log": ["shaky"]}
 
@@ -331,7 +331,7 @@ def test_a_node_that_fails_can_be_tried_again_and_siblings_are_kept():
     for each in (quick, shaky):
         builder.add_node(each.__name__, each)
         builder.add_edge(START, each.__name__)
-    session = opened(builder.compile(checkpointer=InMemorySaver()))
+    session = opened(builder.compile(checkpointer=saver))
     with pytest.raises(ValueError, match="no luck"):
         session.start({}).result()
     assert (session.status, session.error) == ("failed", "ValueError: no luck")

@@ -26,7 +26,7 @@ from typing_extensions import TypedDict
 from nbgraph import draw, open_session
 from nbgraph.adapters.log import forget
 
-from .graphs import Scripted, State, agent, asks, row, says
+from .graphs import Scripted, State, Telling, agent, asks, row, says
 
 HI = {"messages": [{"role": "user", "content": "hi"}]}
 KINDS = {}
@@ -450,10 +450,11 @@ def test_a_node_that_leaves_the_process_is_a_failure_of_its_run(leaving):
 
 
 def test_a_sibling_that_failed_is_tried_again_and_no_question_gets_another_s_answer():
-    luck = []
+    luck, saver = [], Telling("__interrupt__")
 
     def shaky(state):
         if not luck:
+            saver.wait()
             raise ValueError("no luck")
         return {"log": ["shaky"]}
 
@@ -464,7 +465,7 @@ def test_a_sibling_that_failed_is_tried_again_and_no_question_gets_another_s_ans
     for node in (shaky, ask):
         builder.add_node(node)
         builder.add_edge(START, node.__name__)
-    session = open_session(builder.compile(checkpointer=InMemorySaver()), thread_id="t")
+    session = open_session(builder.compile(checkpointer=saver), thread_id="t")
     for begin in (lambda: session.start({}), lambda: session.resume({"ask:0": "A"})):
         with pytest.raises(ValueError, match="no luck"):
             begin().result()

@@ -472,11 +472,8 @@ def test_calls_of_one_turn_are_asked_about_together_and_decided_apart() -> None:
         "act:approve_d": ToolDecision(action="edit", arguments={"amount": 40.0}),
     }
     done = graph.invoke(None, thread_id="t", resume=Resume(answers=decisions))
-    assert [(name, arguments["order_id"]) for name, arguments in desk.done] == [
-        ("look_up", "B"),
-        ("refund", "A"),
-        ("refund", "D"),
-    ]
+    ran = [(name, arguments["order_id"]) for name, arguments in desk.done]
+    assert sorted(ran) == [("look_up", "B"), ("refund", "A"), ("refund", "D")]
     results = [each for each in done.state.messages if isinstance(each, ToolMessage)]
     assert [each.tool_call_id for each in results] == ["a", "b", "c", "d"]
     assert "too much" in results[2].content

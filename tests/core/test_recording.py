@@ -158,15 +158,15 @@ def test_a_thread_that_may_be_running_is_taken_over_only_on_purpose(store):
     @node
     def slow(state):
         begun.set()
-        go.wait(30)
+        go.wait(60)
         return {"slow": True}
 
     session = open_session(graph_of(store, left, slow), "t")
     asked = threading.Event()
     session.watch(lambda snapshot: asked.set() if snapshot.pending else None)
     run = session.start({})
-    assert begun.wait(30)
-    assert asked.wait(30)
+    assert begun.wait(60)
+    assert asked.wait(60)
     before = kept(store)
     with pytest.raises(ResumeError, match="Other tasks of thread 't' may be running"):
         record(store, {"left:ok": True})

@@ -74,7 +74,7 @@ def until(inbox: Inbox, holds: Callable[[], object]) -> None:
     for widget, name in watched:
         widget.observe(look, name)
     look()
-    assert came.wait(30)
+    assert came.wait(60)
     for widget, name in watched:
         widget.unobserve(look, name)
     with inbox._painter.lock:  # what it shows is shown as a whole
@@ -91,7 +91,7 @@ def until_kept(store: Any, holds: Callable[[], object]) -> None:
 
     stop = store.watch(look, every=0.01)
     look()
-    assert came.wait(30)
+    assert came.wait(60)
     stop()
 
 

@@ -243,7 +243,7 @@ def test_what_is_half_filled_in_is_there_again():
     inbox = Inbox(store)
     form = inbox.look_at(inbox.questions[0])
     form.value = {"complete": True, "remark": "half"}
-    assert store.kept.wait(30)
+    assert store.kept.wait(60)
     inbox.shut()
     again = Inbox(store)
     form = again.look_at(again.questions[0])

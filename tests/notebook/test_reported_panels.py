@@ -20,10 +20,10 @@ class State(BaseState):
 def printing(both: threading.Barrier) -> Graph:
     @node
     def say(state: State) -> dict[str, Any]:
-        both.wait(30)
+        both.wait(60)
         for number in range(LINES):
             print(f"{state.name} {number}")
-        both.wait(30)
+        both.wait(60)
         return {"done": True}
 
     return Graph(State, name="printer", state_store=InMemoryStateStore()).flow(START >> say >> END)
@@ -41,9 +41,9 @@ def test_what_a_node_prints_is_in_its_own_panel_and_nowhere_else(
     graph = printing(both)
     panels = {name: Panel(graph, name) for name in ("left", "right")}
     runs = [panel.start({"name": name}) for name, panel in panels.items()]
-    both.wait(30)
+    both.wait(60)
     print("another cell")
-    both.wait(30)
+    both.wait(60)
     for run in runs:
         run.result(30)
     assert capsys.readouterr().out == "another cell\n"

@@ -13,7 +13,7 @@ from form_parts import named, words
 from tool_asks import button
 
 from nbgraph import UNSET, Inbox
-from nbgraph.core.loop import call_soon
+from nbgraph.core.loop import call_soon, run_sync
 from nbgraph.notebook.take_back import TakeBack
 
 
@@ -34,7 +34,7 @@ class Clock:
 
     def strike(self) -> None:
         """Let the time of what waits be over."""
-        assert self.begun.acquire(timeout=30)
+        assert self.begun.acquire(timeout=60)
         for event in self._waits:
             call_soon(event.set)
 
@@ -44,6 +44,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
     made = Clock()
     monkeypatch.setattr(TakeBack, "_over", staticmethod(made.over))
     yield made
+    run_sync(asyncio.sleep(0))  # what this test held has asked by now, and does not ask the next
     made.begun.release()
     made.strike()
 
@@ -65,7 +66,7 @@ def holding(panel: Any) -> str:
 def until_ran(agent: Agent, panel: Any) -> None:
     done = threading.Event()
     stop = panel.session.watch(lambda seen: done.set() if seen.status == "completed" else None)
-    assert done.wait(30)
+    assert done.wait(60)
     stop()
     panel.session.settle()
 

@@ -67,8 +67,13 @@ function attend(root, model) {
     return root.contains(active) && !active.matches(".nbgraph-main, .nbgraph");
   };
   const tell = (within) => {
-    if (within !== told) model.send({ kind: "focus", within, view });
+    if (within === told) return;
     told = within;
+    try {
+      model.send({ kind: "focus", within, view });
+    } catch {
+      // the kernel is gone, or the notebook is being closed: nobody asks any more
+    }
   };
   let last = null; // what has the focus, or had it when it went away
   const enter = ({ target }) => {
