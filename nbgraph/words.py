@@ -10,18 +10,20 @@ from typing import Literal
 from nbgraph.clocks import age, clock, duration
 from nbgraph.core.driver import Capability, Shape
 from nbgraph.core.lapses import overdue
+from nbgraph.core.position import Answered
 from nbgraph.drawing import WORDS
 from nbgraph.inspection import Look
 from nbgraph.snapshot import Mark, Progress, Snapshot, Superstep
+from nbgraph.supersteps import how_ended
 
 __all__ = [
-    "age",
     "breakpoints",
     "clock",
     "duration",
     "heading",
     "held",
     "held_node",
+    "how_answered",
     "line",
     "lines",
     "mark",
@@ -236,7 +238,7 @@ def lines(snapshot: Snapshot, now: float | None = None) -> Mapping[str, str]:
     for question in snapshot.pending.values():
         since = min(asked.get(question.node, question.created_at), question.created_at)
         asked[question.node] = since
-    answered = {record.interrupt.node for record in snapshot.records}
+    answered = {record.interrupt.node: record for record in snapshot.records}
     step = snapshot.supersteps[-1] if snapshot.supersteps else None
     found: dict[str, str] = {}
     for path, mark in snapshot.marks.items():
@@ -244,8 +246,11 @@ def lines(snapshot: Snapshot, now: float | None = None) -> Mapping[str, str]:
         if mark == "waiting" and now is not None and path in asked:
             since = now - asked[path]
             text = f"for {age(since)}" if since >= 60 else "just asked"
+        elif how := how_ended(snapshot.reports.get(path)) if mark in ("done", "skipped") else "":
+            visits = progress.visits if progress else 1
+            text = f"×{visits} · {how}" if visits > 1 else how
         elif mark == "done" and path in answered:
-            text = "answered"
+            text = answered[path].lapsed or "answered"
         else:
             text = line(mark, progress, now)
         many = step.count(path) if step is not None and mark in _OPEN else 0
@@ -265,6 +270,25 @@ def _fanned(step: Superstep, path: str, mark: Mark, text: str) -> str:
 
 
 _SHORTER = {"just asked": "asked", "waits for you": "waits"}
+
+
+def how_answered(record: Answered) -> str:
+    """Return who answered a question, when and after how long, or how it went without an answer."""
+    who, at = record.by or "somebody", clock(record.at)
+    match record.lapsed:
+        case "expired":
+            return f"expired at {at}: nobody answered in time{_default(record)}"
+        case "dismissed":
+            return f"dismissed by {who} at {at}{_default(record)}"
+        case "again":
+            return f"to be asked again, by {who} at {at}"
+        case _:
+            after = duration(max(0.0, record.at - record.interrupt.created_at))
+            return f"answered by {who} at {at}, after {after}"
+
+
+def _default(record: Answered) -> str:
+    return "; its default counts" if record.interrupt.has_default else ""
 
 
 def line(mark: Mark, progress: Progress | None, now: float | None = None) -> str:

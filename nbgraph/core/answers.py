@@ -168,13 +168,13 @@ def _faults(document: str) -> tuple[tuple[str, str], ...]:
 
 def _published_type(kind: Any) -> str:
     try:
-        return _cached_document(kind)
+        return _cached_document(kind, repr(kind))
     except TypeError:  # unhashable, such as Annotated[int, Field(gt=0)]
         return _document(kind)
 
 
 @functools.lru_cache(maxsize=256)
-def _cached_document(kind: Any) -> str:
+def _cached_document(kind: Any, spelled: str) -> str:  # noqa: ARG001 - as `adapter` keeps it
     return _document(kind)
 
 

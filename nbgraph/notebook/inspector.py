@@ -222,6 +222,15 @@ def _said(look: Look) -> str:
     return "\n".join(lines) or "It has said nothing."
 
 
+def _stood_in(look: Look) -> str:
+    """Return an error that was handled, with what is said of it."""
+    return (
+        f"It failed, and its update was made instead by who handles errors:\n\n{look.handled}"
+        if look.handled
+        else ""
+    )
+
+
 _INNER = "This engine does not tell what nodes in a sub-graph are given."
 _UNFINISHED = "Nothing yet: the state changes when its superstep has finished."
 _PARTS: Mapping[str, Callable[[Look], str]] = {
@@ -229,6 +238,6 @@ _PARTS: Mapping[str, Callable[[Look], str]] = {
     "Update": lambda look: _json(look.update, "It has not finished yet."),
     "Output": _output,
     "Prints": _said,
-    "Error": lambda look: look.error or "It has not failed.",
+    "Error": lambda look: look.error or _stood_in(look) or "It has not failed.",
     "Source": lambda look: look.source() or "Its code cannot be had.",
 }

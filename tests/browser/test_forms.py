@@ -14,7 +14,6 @@ from .labtool import Notebook
 
 pytestmark = pytest.mark.browser
 
-expect.set_options(timeout=20_000)
 
 SETUP = """
 from datetime import date, datetime, timedelta
@@ -116,7 +115,7 @@ def submit(form: Locator) -> None:
 
 
 def wait_until_sent(form: Locator) -> None:
-    expect(form.locator(".nbgraph-actions")).to_contain_text("Sent", timeout=30_000)
+    expect(form.locator(".nbgraph-actions")).to_contain_text("Sent")
 
 
 def field(form: Locator, label: str) -> Locator:

@@ -165,7 +165,7 @@ def test_a_panel_that_waited_reads_without_its_kernel_trusted_or_not(
         assert "data:image/svg+xml;base64," in page
 
 
-BUSY = "released = threading.Event()\nprint('busy')\nreleased.wait(60)"
+BUSY = "released = threading.Event()\nprint('busy')\nreleased.wait(600)"
 MARK = "document.activeElement.nbgraphStays = true"
 STAYS = "document.activeElement.nbgraphStays === true"
 
