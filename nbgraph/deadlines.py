@@ -51,14 +51,15 @@ def deadline(question: Interrupt, field: Field, now: float) -> str:
 def _then(question: Interrupt, field: Field, *, gone: str) -> str:
     if not question.has_default:
         return f"{gone} unless it expects that."
-    return f"{_default(field, question.default)} counts."
+    return f"the default counts: {_default(field, question.default)}."
 
 
 def _default(field: Field, default: Json) -> str:
     rows = answer_rows(field, default)
     if len(rows) == 1 and rows[0][0] == field.label:
         return brief(rows[0][1], _MOST) or "an empty text"
-    return brief(", ".join(f"{name}: {text}" for name, text in rows), _MOST) or "an empty answer"
+    named = [f"{name}: {text}" for name, text in rows if text]
+    return brief(", ".join(named), _MOST) or "an empty answer"
 
 
 def _at(ends: float, now: float) -> str:

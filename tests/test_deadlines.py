@@ -53,7 +53,10 @@ def test_a_question_without_an_end_says_nothing() -> None:
 
 
 def test_it_says_how_long_until_when_and_what_counts_then() -> None:
-    assert ending(bool, **defaults(False)) == "Expires in 4 min, at 12:00:00. Then No counts."
+    assert (
+        ending(bool, **defaults(False))
+        == "Expires in 4 min, at 12:00:00. Then the default counts: No."
+    )
 
 
 def test_without_a_default_it_says_what_that_does() -> None:
@@ -65,7 +68,7 @@ def test_without_a_default_it_says_what_that_does() -> None:
 
 def test_what_is_over_says_so_and_what_happens_when_the_thread_goes_on() -> None:
     start = "Expired at 12:00:00: nobody answered. When ask goes on, "
-    assert ending(int, now=NOON, **defaults(5)) == f"{start}5 counts."
+    assert ending(int, now=NOON, **defaults(5)) == f"{start}the default counts: 5."
     assert ending(int, now=NOON + 9) == (
         f"{start}it gets no answer, which fails it unless it expects that."
     )
@@ -73,7 +76,7 @@ def test_what_is_over_says_so_and_what_happens_when_the_thread_goes_on() -> None
 
 def test_another_day_is_named() -> None:
     assert ending(int, now=NOON - 3 * 86_400, **defaults(5)) == (
-        "Expires in 3 d, at 2030-06-01 12:00. Then 5 counts."
+        "Expires in 3 d, at 2030-06-01 12:00. Then the default counts: 5."
     )
 
 
@@ -87,8 +90,10 @@ def test_a_default_reads_as_its_answer_would_short_and_without_secrets() -> None
         },
     }
     said = ending(parts, **defaults({"approve": False, "key": "open sesame", "note": "x" * 999}))
-    assert said.startswith("Expires in 4 min, at 12:00:00. Then Approve: No, Key: ")
+    assert said.startswith(
+        "Expires in 4 min, at 12:00:00. Then the default counts: Approve: No, Key: "
+    )
     assert "sesame" not in said
     assert len(said) < 260
-    assert ending(str, **defaults("")).endswith("Then an empty text counts.")
-    assert ending(None, **defaults({"a": 1})).endswith('Then {"a": 1} counts.')
+    assert ending(str, **defaults("")).endswith("Then the default counts: an empty text.")
+    assert ending(None, **defaults({"a": 1})).endswith('Then the default counts: {"a": 1}.')

@@ -74,6 +74,7 @@ class Form(ipywidgets.VBox):
         initial: Any = UNSET,
         widgets: Widgets | None = None,
         _asked: Asked | None = None,
+        _keys: Keys | None = None,
     ) -> None:
         super().__init__()
         self._widgets: Widgets = widgets or {}
@@ -83,7 +84,9 @@ class Form(ipywidgets.VBox):
         self._busy = self._sent = self._told = False
         self._given: dict[str, str] = {}
         self._draft: Keeping | None = None
-        self._build(alone=_asked is None)
+        is_alone = _keys is None and (_asked is None or _asked.interrupt is not None)
+        self._page = Keys(self._get_ready) if is_alone else _keys
+        self._build(alone=is_alone)
         if not isinstance(initial, Unset):
             self._fields.prefill(initial)
         self._last: Json | Unset = self.value
@@ -109,11 +112,11 @@ class Form(ipywidgets.VBox):
 
         With `thread_id`, an answer is judged by the question's Python type where this process
         knows it. `on_submit` gets a good answer and may raise a `ResumeError`, which is shown.
-        `keys` moves the focus to a field that is wrong; a panel has one. What is filled in so far
-        is kept at `draft`, and what was kept there is filled in.
+        `keys` moves the focus to a field that is wrong; a panel has one, and a form without it
+        stands alone. What is filled in so far is kept at `draft`, and what was kept there is
+        filled in.
         """
-        form = cls(value=value, _asked=asked_by(interrupt, thread_id))
-        form._page = keys
+        form = cls(value=value, _asked=asked_by(interrupt, thread_id), _keys=keys)
         form._take_draft(draft)
         if on_submit is not None:
             form.on_submit(on_submit)
@@ -144,7 +147,6 @@ class Form(ipywidgets.VBox):
 
     def _build(self, *, alone: bool) -> None:
         asked, interrupt = self._asked, self._asked.interrupt
-        self._page: Keys | None = Keys(self._get_ready) if alone else None
         self._fields = FieldSet(asked.field, self._changed, self._focus_on, self._widgets)
         self._summary = Summary()
         example = self._fill_example if has_examples(asked.field) else None
@@ -152,7 +154,7 @@ class Form(ipywidgets.VBox):
         if isinstance(asked.field, JsonField):
             self._actions.without_switch()
         self._head = Head(interrupt, asked.field) if interrupt else None
-        self._box: ipywidgets.VBox = self._framed(self._page) if self._page else self
+        self._box: ipywidgets.VBox = self._framed() if alone else self
         self._box.children = tuple(self._parts())
         self._box.add_class("nbgraph-form")
         if interrupt:
@@ -163,11 +165,11 @@ class Form(ipywidgets.VBox):
         """Judge once, while nobody waits: the first judgement loads what it needs."""
         self._asked.judge(None)
 
-    def _framed(self, keys: Keys) -> ipywidgets.VBox:
+    def _framed(self) -> ipywidgets.VBox:
         """Return the box of a form that stands alone: a root of the style, with its own keys."""
         box = column((), "nbgraph-alone")
         self.add_class("nbgraph")
-        self.children = (box, keys)
+        self.children = (box, self._page)
         return box
 
     def _parts(self) -> Iterator[ipywidgets.Widget]:

@@ -77,6 +77,18 @@ class Payment(BaseModel):
 shown(Payment)
 """
 
+ENDING = """
+import time
+from nbgraph import Interrupt
+
+question = Interrupt(
+    key="ask:ok", id="ok", node="ask", task_id="ask", response_schema={"type": "boolean"},
+    expires_at=time.time() + 240, default=True, has_default=True,
+)
+form = Form.for_interrupt(question, sent.append, value=True)
+form
+"""
+
 HUNDRED = """
 fields = {f"f{n}": {"type": ["string", "integer", "boolean"][n % 3]} for n in range(100)}
 shown({"type": "object", "properties": fields, "required": list(fields)})
@@ -357,6 +369,31 @@ def test_a_bad_answer_leads_to_its_field(open_notebook: Open) -> None:
     summary.get_by_text("Article: fill this in").click()
     expect(field(form, "Article *")).to_be_focused()
     expect(field(form, "Count")).to_have_attribute("aria-invalid", "true")
+    assert sent(notebook) == []
+
+
+def test_a_question_counts_down_is_heard_and_is_only_read_when_its_time_is_over(
+    open_notebook: Open,
+) -> None:
+    notebook, form = form_of(open_notebook, ENDING)
+    line = form.locator(".nbgraph-deadline")
+    expect(line).to_contain_text("Expires in 4 min, at ")
+    expect(line).to_contain_text("Then the default counts: Yes.")
+    notebook.execute("form.tick(question.expires_at - 30)")
+    expect(line).to_contain_text("Expires in 30 s, at ")
+    live = notebook.cell(1).locator(".nbgraph-live")
+    expect(live).to_contain_text("Expires in 30 s, at ")
+    expect(live).to_have_attribute("aria-live", "polite")
+    notebook.execute("form.tick(question.expires_at - 29)")
+    expect(line).to_contain_text("Expires in 29 s, at ")
+    expect(live).to_contain_text("Expires in 30 s, at ")
+    notebook.execute("form.tick(question.expires_at)")
+    expect(line).to_contain_text("Expired at ")
+    expect(live).to_contain_text("Expired at ")
+    for radio in form.locator("input[type=radio]").all():
+        expect(radio).to_be_disabled()
+    expect(form.locator(".nbgraph-submit")).to_have_attribute("aria-disabled", "true")
+    form.locator(".nbgraph-submit").click(force=True)
     assert sent(notebook) == []
 
 

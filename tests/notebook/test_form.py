@@ -15,6 +15,7 @@ from nbgraph.core.answers import UNSET, publish, remember
 from nbgraph.core.events import Interrupt
 from nbgraph.errors import AnswerError, GraphConfigError, StaleAnswerError
 from nbgraph.notebook.form import Form
+from nbgraph.notebook.keys import Keys
 
 
 class Address(BaseModel):
@@ -386,7 +387,7 @@ def test_a_question_shows_who_asks_what_and_beside_which_payload() -> None:
         payload={"order": "A-1042", "paid": 180.0, "items": ["lamp"], "late": True},
         created_at=1_000.0,
     )
-    form = Form.for_interrupt(asked)
+    form = Form.for_interrupt(asked, keys=Keys())
     form.tick(1_130.0)
     shown = [each.value for each in visible(form) if isinstance(each, ipywidgets.Label)]
     assert {"confirm asks", "for 2 min", "confirm:0", "Pay $180 back?"} <= set(shown)

@@ -107,7 +107,7 @@ def test_it_changes_once_a_minute_and_each_second_only_in_the_last_one() -> None
         form.tick(ENDS - left)
     assert len(changes) == 60
     assert changes[-1].startswith("Expires in 1 s, at ")
-    assert changes[-1].endswith("Then Approve: No counts.")
+    assert changes[-1].endswith("Then the default counts: Approve: No.")
 
 
 def test_a_screen_reader_hears_it_when_the_last_minute_begins_and_when_it_ends() -> None:
@@ -160,6 +160,12 @@ def test_a_question_whose_time_was_over_before_stands_there_to_be_read() -> None
     assert is_locked(form)
     assert any(text.startswith("Expired at ") for text in words(form))
     assert inputs(form, "Note")[0].value == "half"
+
+
+def test_the_form_of_a_question_that_stands_alone_has_its_own_keys_and_style() -> None:
+    form = form_of()
+    assert "nbgraph" in form._dom_classes
+    assert any(isinstance(each, Keys) for each in form.children)
 
 
 # --- in a panel -------------------------------------------------------------------------------
