@@ -7,7 +7,9 @@ from collections.abc import Callable
 import ipywidgets
 
 from nbgraph.notebook.labels import set_text
-from nbgraph.notebook.parts import button, classed, row, text
+from nbgraph.notebook.lean import button, row
+from nbgraph.notebook.lean import said as text
+from nbgraph.notebook.parts import classed
 from nbgraph.notebook.routing import serve_while_busy
 from nbgraph.replay import as_test
 from nbgraph.session import Session

@@ -12,18 +12,11 @@ from nbgraph import words
 from nbgraph.core.driver import NodeShape, TellsInside
 from nbgraph.inspection import Look, inspect_node
 from nbgraph.notebook.labels import label, set_text, visible
-from nbgraph.notebook.lean import set_hidden
+from nbgraph.notebook.lean import button, column, row, set_hidden
+from nbgraph.notebook.lean import said as text
 from nbgraph.notebook.marks import show_mark
-from nbgraph.notebook.parts import (
-    button,
-    classed,
-    column,
-    mark,
-    row,
-    set_class,
-    spacer,
-    text,
-)
+from nbgraph.notebook.parts import classed, mark, set_class, spacer
+from nbgraph.notebook.shared import slim
 from nbgraph.session import Session
 
 __all__ = ["Inspector", "NodeActs"]
@@ -94,7 +87,7 @@ class Inspector(ipywidgets.VBox):
         asks = [self._answer, self._dismiss, self._again]
         acting = [*asks, *self._sides.values(), self._step, self._until, self._retry]
         self._part: Any = classed(
-            ipywidgets.RadioButtons(options=tuple(_PARTS), value="Update"),
+            slim(ipywidgets.RadioButtons)(options=tuple(_PARTS), value="Update"),
             "nbgraph-choice",
             "nbgraph-tabs",
         )

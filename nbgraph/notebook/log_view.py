@@ -12,7 +12,9 @@ import traitlets
 from nbgraph import words
 from nbgraph.notebook.greeted import Greeted, module
 from nbgraph.notebook.labels import visible
-from nbgraph.notebook.parts import button, classed, row, spacer
+from nbgraph.notebook.lean import button, row
+from nbgraph.notebook.parts import classed, spacer
+from nbgraph.notebook.shared import slim
 from nbgraph.snapshot import LogLine, Snapshot
 
 __all__ = ["LogLines", "LogView"]
@@ -69,13 +71,13 @@ class LogView(ipywidgets.VBox):
         self._from = 0.0
         self._names: tuple[str, ...] = ()
         self._choice: Any = classed(
-            ipywidgets.RadioButtons(options=(_ALL,), value=_ALL),
+            slim(ipywidgets.RadioButtons)(options=(_ALL,), value=_ALL),
             "nbgraph-choice",
             "nbgraph-tabs",
             "nbgraph-nodes",
         )
         self._choice.observe(self._chosen, "index")
-        title = classed(ipywidgets.Label("Log"), "nbgraph-h3")
+        title = classed(slim(ipywidgets.Label)("Log"), "nbgraph-h3")
         clear = button("Clear", self.clear, "nbgraph-clear", "quiet")
         head = row([title, self._choice, spacer(), clear], "nbgraph-row")
         super().__init__([head, self.lines])

@@ -8,7 +8,6 @@ from typing import Any
 
 import ipywidgets
 from ipywidgets.widgets.widget_button import ButtonStyle
-from ipywidgets.widgets.widget_string import LabelStyle
 
 from nbgraph.notebook.labels import label
 from nbgraph.notebook.shared import shared, slim
@@ -58,7 +57,7 @@ def text(value: str, *classes: str) -> ipywidgets.Label:
 def mark(name: str) -> ipywidgets.Label:
     """Return the sign of a mark: its shape is drawn by the style."""
     classes = ("nbgraph-mark", name)
-    return ipywidgets.Label("", style=shared(LabelStyle), _dom_classes=classes)
+    return slim(ipywidgets.Label)("", _dom_classes=classes)
 
 
 def spacer() -> ipywidgets.Label:

@@ -13,8 +13,11 @@ from nbgraph.core.loop import run_sync
 from nbgraph.errors import NbgraphError
 from nbgraph.moments import Change, Moment, changes, moments, writers
 from nbgraph.notebook.labels import set_text, visible
-from nbgraph.notebook.parts import button, classed, column, row, spacer, text
+from nbgraph.notebook.lean import button, column, row, set_hidden
+from nbgraph.notebook.lean import said as text
+from nbgraph.notebook.parts import classed, spacer
 from nbgraph.notebook.routing import serve_while_busy
+from nbgraph.notebook.shared import slim
 from nbgraph.notebook.state_form import StateForm
 from nbgraph.notebook.state_view import Tree, counted, difference_rows
 from nbgraph.notebook.value_view import own_view
@@ -87,9 +90,9 @@ class Past(ipywidgets.VBox):
 
     def _section(self) -> ipywidgets.Widget:
         self._title, self._count = text("", "nbgraph-h3"), text("", "nbgraph-2nd", "nbgraph-small")
-        self._mode: Any = classed(ipywidgets.ToggleButtons(options=_MODES), "nbgraph-choice")
+        self._mode: Any = classed(slim(ipywidgets.ToggleButtons)(options=_MODES), "nbgraph-choice")
         self._mode.observe(lambda _: self._again(), names="index")
-        self._other: Any = ipywidgets.Dropdown(options=(_BEFORE,), tooltip="Compared with")
+        self._other: Any = slim(ipywidgets.Dropdown)(options=(_BEFORE,), tooltip="Compared with")
         classed(self._other, "nbgraph-branch", "nbgraph-with")
         self._other.observe(lambda _: self._again(), names="value")
         self._fork = button(
@@ -110,7 +113,7 @@ class Past(ipywidgets.VBox):
         self._body = column([], "nbgraph-diff")
         self._forking = column([], "nbgraph-forking")
         self._why = text("", "nbgraph-why")
-        self._why.layout.display = "none"
+        set_hidden(self._why, hidden=True)
         return column([head, self._why, self._forking, self._body], "nbgraph-section")
 
     # --- where it stands ----------------------------------------------------------------------
@@ -300,7 +303,7 @@ class Past(ipywidgets.VBox):
 
     def _say(self, sentence: str) -> None:
         set_text(self._why, sentence)
-        self._why.layout.display = None if sentence else "none"
+        set_hidden(self._why, hidden=not sentence)
 
 
 def _fork_words(count: int) -> str:

@@ -14,7 +14,10 @@ from nbgraph.boxes import Box, boxes
 from nbgraph.core.driver import Shape
 from nbgraph.notebook.greeted import Greeted, module
 from nbgraph.notebook.labels import set_text, visible
-from nbgraph.notebook.parts import classed, row, text
+from nbgraph.notebook.lean import row
+from nbgraph.notebook.lean import said as text
+from nbgraph.notebook.parts import classed
+from nbgraph.notebook.shared import slim
 from nbgraph.snapshot import Snapshot
 
 __all__ = ["Boxes", "Strip"]
@@ -103,7 +106,7 @@ class Strip(ipywidgets.VBox):
         self._shape = shape
         self._title = text("", "nbgraph-2nd", "nbgraph-small")
         self.boxes = Boxes(chosen)
-        title = classed(ipywidgets.Label("Timeline"), "nbgraph-h3")
+        title = classed(slim(ipywidgets.Label)("Timeline"), "nbgraph-h3")
         super().__init__([row([title, self._title], "nbgraph-row"), self.boxes])
 
     def show(self, snapshot: Snapshot, selected: int | None = None) -> None:

@@ -15,11 +15,14 @@ from nbgraph.notebook.display import static_bundle, unattended
 from nbgraph.notebook.gantt import Gantt, person_words
 from nbgraph.notebook.graph_view import GraphView
 from nbgraph.notebook.labels import set_text
+from nbgraph.notebook.lean import column, row, set_hidden
+from nbgraph.notebook.lean import said as text
 from nbgraph.notebook.left import Stay
 from nbgraph.notebook.painter import Painter
-from nbgraph.notebook.parts import classed, column, row, spacer, text
+from nbgraph.notebook.parts import classed, spacer
 from nbgraph.notebook.past import Past
 from nbgraph.notebook.routing import serve_while_busy
+from nbgraph.notebook.shared import slim
 from nbgraph.notebook.strip import Strip
 from nbgraph.replay import as_test
 from nbgraph.session import Session
@@ -73,7 +76,7 @@ class Timeline(ipywidgets.VBox):
             self._scale.observe(lambda _: self._moved(), names="index")
             self._people = text("", "nbgraph-2nd", "nbgraph-small", "nbgraph-people")
             chips = [_chip("thread", session.thread_id), _chip("branch", session.branch_id)]
-            title = classed(ipywidgets.Label("Timeline"), "nbgraph-h3")
+            title = classed(slim(ipywidgets.Label)("Timeline"), "nbgraph-h3")
             self._test = AsTest(lambda: session)
             parts = [title, *chips, spacer(), self._scale, self._test.switch]
             head = row(parts, "nbgraph-toolbar")
@@ -106,7 +109,7 @@ class Timeline(ipywidgets.VBox):
         chosen = self._selected
         self._gantt.show(rows, chosen, compact=self._scale.index == 0)
         set_text(self._people, _people(rows, chosen))
-        self._people.layout.display = None if self._people.value else "none"
+        set_hidden(self._people, hidden=not self._people.value)
         serve_while_busy(self)
         self._stay.drawn()
 

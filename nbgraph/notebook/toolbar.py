@@ -11,9 +11,11 @@ import ipywidgets
 from nbgraph import words
 from nbgraph.core.driver import NodeShape
 from nbgraph.notebook.labels import visible
-from nbgraph.notebook.lean import set_hidden
+from nbgraph.notebook.lean import button, row, set_hidden
+from nbgraph.notebook.lean import said as text
 from nbgraph.notebook.marks import show_mark
-from nbgraph.notebook.parts import button, classed, mark, row, set_class, spacer, text
+from nbgraph.notebook.parts import classed, mark, set_class, spacer
+from nbgraph.notebook.shared import slim
 from nbgraph.session import Session
 from nbgraph.snapshot import Snapshot
 
@@ -85,7 +87,7 @@ class Toolbar(ipywidgets.VBox):
             copy,
         ]
         self._only = text(session.branch_id)
-        self._branch = classed(ipywidgets.Dropdown(tooltip="Branch"), "nbgraph-branch")
+        self._branch = classed(slim(ipywidgets.Dropdown)(tooltip="Branch"), "nbgraph-branch")
         self._branch.observe(self._chosen, "value")
         chips = [
             row(thread, "nbgraph-chip"),
@@ -205,7 +207,7 @@ _PAUSES = "Pauses when this superstep is finished."
 def _menu(session: Session) -> Any:
     """Return the menu of the nodes that a run can go on to."""
     options = [(_UNTIL, ""), *_places(session.driver.shape.nodes)]
-    return classed(ipywidgets.Dropdown(options=options, value=""), "nbgraph-until")
+    return classed(slim(ipywidgets.Dropdown)(options=options, value=""), "nbgraph-until")
 
 
 def _places(
