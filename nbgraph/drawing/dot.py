@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Literal
 
 import graphviz
 
-from nbgraph.core.driver import ANYWHERE, Shape
+from nbgraph.core.driver import ANYWHERE, EdgeShape, Shape
 from nbgraph.drawing.folding import subgraphs
 from nbgraph.drawing.labels import cut, reveal
+from nbgraph.drawing.loops import room
 
 __all__ = ["END", "START", "TERMINALS", "Direction", "dot", "node_names"]
 
@@ -20,7 +22,9 @@ Direction = Literal["TB", "LR"]
 
 TERMINALS = {START: "start", END: "end", ANYWHERE: "anywhere"}
 """What is drawn at the ends of ways that are no nodes."""
-_GRAPH = {"bgcolor": "transparent", "nodesep": "0.16", "ranksep": "0.3", "pad": "0.22"}
+_GRAPH = {"bgcolor": "transparent", "ranksep": "0.3", "pad": "0.22"}
+_CLOSE, _APART = "0.16", "0.26"
+"""How far nodes are from one another, and edges between the same two; the latter need more."""
 _NODE = {
     "shape": "box",
     "style": "rounded",
@@ -42,24 +46,36 @@ def dot(shape: Shape, *, direction: Direction = "TB") -> graphviz.Digraph:
     Names are generated; what the user wrote stands in labels only, as data. Each node keeps room
     for a second line.
     """
-    graph = graphviz.Digraph(
-        "g", graph_attr={"rankdir": direction, **_GRAPH}, node_attr=_NODE, edge_attr=_EDGE
-    )
+    look = {"rankdir": direction, "nodesep": _APART if _is_doubled(shape) else _CLOSE, **_GRAPH}
+    graph = graphviz.Digraph("g", graph_attr=look, node_attr=_NODE, edge_attr=_EDGE)
     names = node_names(shape)
     labels = {node.path: node.label for node in shape.nodes}
     for path, name in names.items():
         if path in TERMINALS:
             graph.body.append(f"\t{name} [label={name} {_TERMINAL.format(name=name)}]\n")
         else:
-            label = _quoted(labels.get(path, path), _SECOND_LINE)
+            label = _quoted(labels.get(path, path), suffix=_SECOND_LINE)
             graph.body.append(f"\t{name} [label={label} id={name}]\n")
     _add_clusters(graph, shape, names, None)
     for index, edge in enumerate(shape.edges):
-        label = "" if edge.label is None else f"label={_quoted(f' {edge.label} ')} "
+        label = _label(edge, direction)
         style = " style=dashed" if edge.kind == "goto" else ""
         ends = f"{names[edge.source]} -> {names[edge.target]}"
         graph.body.append(f"\t{ends} [{label}id=e{index}{style}]\n")
     return graph
+
+
+def _is_doubled(shape: Shape) -> bool:
+    """Return whether two edges lie between the same two nodes, in whichever direction."""
+    ends = Counter(frozenset((each.source, each.target)) for each in shape.edges)
+    return any(count > 1 and len(pair) > 1 for pair, count in ends.items())
+
+
+def _label(edge: EdgeShape, direction: Direction) -> str:
+    """Return an edge's label as an attribute in DOT; the one of a loop keeps room for it."""
+    if edge.source == edge.target:
+        return f"label={_quoted(f' {edge.label} ' if edge.label else ' ', *room(direction))} "
+    return "" if edge.label is None else f"label={_quoted(f' {edge.label} ')} "
 
 
 def _add_clusters(
@@ -90,11 +106,11 @@ def node_names(shape: Shape) -> dict[str, str]:
     return start | names | ends
 
 
-def _quoted(text: str, suffix: str = "") -> str:
-    """Return a DOT string that shows exactly this text; the suffix is DOT of ours.
+def _quoted(text: str, prefix: str = "", suffix: str = "") -> str:
+    """Return a DOT string that shows exactly this text; what stands around it is DOT of ours.
 
     No line of it is empty: pygraphviz 2.0's Graphviz corrupts memory over an empty one.
     """
     shown = cut(reveal(text)) or " "
     data = shown.replace("\\", "\\\\").replace("&", "&amp;").replace('"', '\\"')
-    return f'"{data}{suffix}"'
+    return f'"{prefix}{data}{suffix}"'

@@ -8,10 +8,11 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from nbgraph.drawing.loops import Loop, loops
 from nbgraph.errors import DrawingError
 
 __all__ = ["PAD", "Box", "Geometry", "Line", "read_geometry"]
@@ -81,7 +82,7 @@ def read_geometry(text: str) -> Geometry:
             height,
             nodes={each["id"]: _node(each) for each in objects if "pos" in each},
             boxes={each["id"]: _box(each) for each in objects if "bb" in each and "id" in each},
-            edges={each["id"]: _line(each) for each in said.get("edges", ())},
+            edges=_lines(said.get("edges", ()), objects),
         )
     except (ValueError, KeyError) as error:
         raise DrawingError(f"Graphviz's answer could not be read: {error}") from error
@@ -102,14 +103,53 @@ def _box(said: Mapping[str, Any]) -> Box:
     return Box(left, -top, right, -bottom)
 
 
+def _lines(
+    edges: Sequence[Mapping[str, Any]], objects: Sequence[Mapping[str, Any]]
+) -> dict[str, Line]:
+    lines = {each["id"]: _line(each) for each in edges if each["tail"] != each["head"]}
+    looping: dict[int, list[Mapping[str, Any]]] = {}
+    for each in edges:
+        if each["tail"] == each["head"]:
+            looping.setdefault(each["tail"], []).append(each)
+    for node in objects:
+        if node["_gvid"] in looping:
+            lines |= _loops(_node(node), looping[node["_gvid"]])
+    return lines
+
+
+def _loops(box: Box, said: Sequence[Mapping[str, Any]]) -> dict[str, Line]:
+    """Return the loops of a node, drawn from where Graphviz has theirs."""
+    places = {(_furthest(each), _label(each)): each["id"] for each in said}
+    outwards = sorted(places, key=lambda place: (place[0][0], -place[0][1]))
+    found = loops(box.left, box.top, box.right, box.bottom, outwards)
+    names = [places[place] for place in outwards]
+    return {name: _loop(loop) for name, loop in zip(names, found, strict=True)}
+
+
+def _furthest(said: Mapping[str, Any]) -> tuple[float, float]:
+    """Return the point of a loop that is furthest to the right, and up."""
+    points = [_floats(point) for point in said["pos"].removeprefix("e,").split(" ")]
+    return max(x for x, _ in points), -max(y for _, y in points)
+
+
+def _loop(loop: Loop) -> Line:
+    begin, *way = [f"{x:.2f},{y:.2f}" for x, y in loop.way]
+    tip = "{:.2f},{:.2f}".format(*loop.tip)
+    return Line(f"M{begin}C{' '.join(way)}", _head(way[-1], tip), loop.label)
+
+
+def _label(said: Mapping[str, Any]) -> tuple[float, float]:
+    x, y = _floats(said["lp"])
+    return x, -y
+
+
 def _line(said: Mapping[str, Any]) -> Line:
     points: str = said["pos"].removeprefix("e,")
     if _NUMBERS.fullmatch(points) is None:
         raise ValueError(f"an edge at {points[:80]!r}")
     end, begin, *way = points.replace(",", ",-").replace("--", "").split(" ")
     path = f"M{begin}C{' '.join(way)}"
-    label = _floats(said["lp"]) if "lp" in said else (0.0, 0.0)
-    return Line(path, _head(way[-1], end), (label[0], -label[1]))
+    return Line(path, _head(way[-1], end), _label(said) if "lp" in said else (0.0, 0.0))
 
 
 def _head(base: str, tip: str) -> str:
