@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from nbgraph.activity import Mark
 from nbgraph.core.events import TaskFailed, TaskFinished, TaskInterrupted
 
-__all__ = ["Progress", "Report", "Superstep", "TaskBar", "mark_of"]
+__all__ = ["Progress", "Report", "Superstep", "TaskBar", "changed", "mark_of"]
+
+T = TypeVar("T")
 
 Report = TaskFinished | TaskFailed | TaskInterrupted
 """How a task of a node ended."""
@@ -24,7 +26,18 @@ _SEVERITY: Mapping[Mark, int] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+def changed(record: T, **changes: Any) -> T:
+    """Return a record without slots with some parts changed.
+
+    Done a few times for every event: `dataclasses.replace` takes ten times as long.
+    """
+    other = object.__new__(type(record))
+    other.__dict__.update(record.__dict__)
+    other.__dict__.update(changes)
+    return other
+
+
+@dataclass(frozen=True)
 class Progress:
     """What a node has done so far: finished visits, their seconds, and since when it runs.
 
@@ -38,7 +51,7 @@ class Progress:
     limit: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TaskBar:
     """One task of a superstep, as the timeline shows it."""
 
@@ -49,7 +62,7 @@ class TaskBar:
     seconds: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Superstep:
     """One superstep of the timeline; `number` counts from 1 over the thread.
 
@@ -68,7 +81,9 @@ class Superstep:
         if not self._places:
             places = {bar.task_id: at for at, bar in enumerate(self.tasks)}
             object.__setattr__(self, "_places", places)
-            marks: Counter[tuple[str, Mark]] = Counter((bar.node, bar.mark) for bar in self.tasks)
+            marks: dict[tuple[str, Mark], int] = {}
+            for bar in self.tasks:
+                marks[bar.node, bar.mark] = marks.get((bar.node, bar.mark), 0) + 1
             object.__setattr__(self, "_marks", marks)
 
     def bar(self, task_id: str) -> TaskBar | None:
@@ -84,7 +99,7 @@ class Superstep:
         marks[old.node, old.mark] -= 1
         marks[bar.node, bar.mark] = marks.get((bar.node, bar.mark), 0) + 1
         tasks = (*self.tasks[:at], bar, *self.tasks[at + 1 :])
-        return Superstep(self.number, tasks, self.planned, self._places, marks)
+        return changed(self, tasks=tasks, _marks=marks)
 
     def count(self, node: str, *marks: Mark) -> int:
         """Return how many tasks of a node have one of these marks, or any at all without."""
@@ -93,6 +108,8 @@ class Superstep:
 
     def mark(self, node: str) -> Mark:
         """Return the gravest mark of a node's tasks."""
+        if len(self.tasks) == 1 and self.tasks[0].node == node:
+            return self.tasks[0].mark
         worst: Mark = "idle"
         for mark, severity in _SEVERITY.items():
             if severity > _SEVERITY[worst] and self._marks.get((node, mark)):

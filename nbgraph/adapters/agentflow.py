@@ -11,16 +11,16 @@ under a thread of its own, and what led to a state is known only to the process 
 from __future__ import annotations
 
 import threading
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing, asynccontextmanager
+from types import MappingProxyType
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from tenxgraph.utils import pending_interrupt
 from tenxgraph.utils.constants import ResponseGranularity
 
-from nbgraph.adapters.agentflow_events import Translation, error_of
-from nbgraph.adapters.agentflow_shape import shape_of
+from nbgraph.adapters.agentflow_events import Translation
+from nbgraph.adapters.agentflow_shape import ENDS, shape_of
 from nbgraph.adapters.agentflow_state import (
     changed,
     is_shared,
@@ -28,35 +28,17 @@ from nbgraph.adapters.agentflow_state import (
     stand_before,
     values_of,
 )
-from nbgraph.adapters.log import BranchLog, ThreadLog
-from nbgraph.adapters.requests import check_edit, checked
+from nbgraph.adapters.driver import AdaptedDriver
+from nbgraph.adapters.engine import Leg, Moved, Told
+from nbgraph.adapters.log import BranchLog, ThreadLog, thread_log
 from nbgraph.adapters.values import WholeValues, plain
 from nbgraph.core.driver import Capability, Shape
-from nbgraph.core.events import (
-    Event,
-    LiveEvent,
-    RunFailed,
-    RunFinished,
-    RunPaused,
-    RunStopped,
-    StateEdited,
-    TaskFailed,
-)
+from nbgraph.core.events import Event, StateEdited
 from nbgraph.core.naming import login_name
-from nbgraph.core.requests import (
-    Continue,
-    Edit,
-    Fork,
-    Request,
-    Resume,
-    Skip,
-    Start,
-    Stop,
-)
 from nbgraph.core.workers import call_in_worker
-from nbgraph.errors import StateUpdateError, UnsupportedByEngineError
+from nbgraph.errors import GraphConfigError, StateUpdateError
 
-__all__ = ["AgentFlowDriver", "open_thread", "shape_of"]
+__all__ = ["AgentFlowEngine", "open_thread", "shape_of"]
 
 _CAPABILITIES: Mapping[Capability, str | None] = {
     "step": None,
@@ -72,14 +54,11 @@ _CAPABILITIES: Mapping[Capability, str | None] = {
 _USER = "anonymous"
 _one_at_a_time = threading.Lock()
 """Dependencies are resolved from a container that is the whole process's."""
-_threads: WeakKeyDictionary[Any, dict[str, ThreadLog]] = WeakKeyDictionary()
-
-_Happened = Event | LiveEvent
 
 
 def open_thread(
-    app: Any, thread_id: str, branch_id: str, context: Any
-) -> tuple[AgentFlowDriver, str | None]:
+    app: Any, thread_id: str, branch_id: str = "main", context: Any = None
+) -> tuple[AdaptedDriver, str | None]:
     """Return the driver of a thread of a compiled graph, and what a person should know about it."""
     notices: list[str] = []
     if type(app._checkpointer).__name__ == "InMemoryCheckpointer":
@@ -89,314 +68,170 @@ def open_thread(
             "This graph is built on AgentFlow's global container: runs of two such graphs can "
             "write into each other's threads. Build each with StateGraph(..., container=InjectQ())."
         )
-    driver = AgentFlowDriver(app, thread_id, branch_id, context=context)
-    return driver, " ".join(notices) or None
+    engine = AgentFlowEngine(app, thread_id, context=context)
+    log = thread_log(app, thread_id, engine.folding)
+    return AdaptedDriver(engine, log, branch_id), " ".join(notices) or None
 
 
-class AgentFlowDriver:
-    """One branch of one thread of a compiled AgentFlow graph.
+class AgentFlowEngine:
+    """One thread of a compiled AgentFlow graph: of each branch, a thread of the engine.
 
     Parameters
     ----------
     app : CompiledGraph
         The graph.
-    thread_id, branch_id : str
-        Which thread, and which branch of it: another one than `"main"` is the engine's thread
-        `"<thread>--<branch>"`.
+    thread_id : str
+        Which thread; its branch `"x"` is the engine's thread `"<thread>--x"`.
     context : mapping, optional
         What is added to the engine's config, such as `user_id`.
     """
 
-    engine = "AgentFlow"
+    name = "AgentFlow"
     capabilities = _CAPABILITIES
+    out_of_reach: Mapping[str, str] = MappingProxyType({})
 
-    def __init__(
-        self, app: Any, thread_id: str, branch_id: str = "main", *, context: Any = None
-    ) -> None:
+    def __init__(self, app: Any, thread_id: str, *, context: Any = None) -> None:
         self.app = app
         self.thread_id = thread_id
-        self.branch_id = branch_id
         self.folding = WholeValues()
+        self.shape: Shape = shape_of(app)
         self._context: dict[str, Any] = dict(context or {})
-        self._shape: Shape | None = None
-        self._stopping: Stop | None = None
-        self._runs = False
-        known = _threads.setdefault(app, {})
-        if thread_id not in known:
-            known[thread_id] = ThreadLog(thread_id, self.folding)
-        self._log = known[thread_id]
+        self._stopping = self._holds = False
 
-    @property
-    def shape(self) -> Shape:
-        """The graph's structure."""
-        if self._shape is None:
-            self._shape = shape_of(self.app)
-        return self._shape
+    # --- the engine's threads ------------------------------------------------------------------
 
-    async def events(self, after: int = 0) -> Sequence[Event]:
-        """Return the events after number `after`.
-
-        Of a thread that another process ran, they tell where it stands, and not how it came there.
-        """
-        await self._follow()
-        return self._log.events(self.branch_id, after)
-
-    async def branches(self) -> tuple[str, ...]:
-        """Return the thread's branches, `"main"` first, then oldest first."""
-        await self._follow()
-        return tuple(self._log.branches)
-
-    def on(self, branch_id: str) -> AgentFlowDriver:
-        """Return a driver for another branch of the same thread."""
-        return AgentFlowDriver(self.app, self.thread_id, branch_id, context=self._context)
-
-    async def close(self) -> None:
-        """Stop what runs. The checkpointer stays open: it is the user's."""
-        self._stop(Stop())
-
-    def _stop(self, request: Stop) -> None:
-        """Have the run pause before the next node: AgentFlow does not stop one that runs."""
-        if self._runs:
-            self._stopping = request
-            self._pause_before(self._nodes)
-
-    async def send(self, request: Request) -> AsyncGenerator[_Happened, None]:
-        """Carry out a request; iterate to see what happens.
-
-        Raises
-        ------
-        ResumeError
-            If the request does not fit where the thread stands; the engine is not asked then.
-        UnsupportedByEngineError
-            For what AgentFlow cannot do.
-        """
-        match request:
-            case Stop():
-                self._stop(request)
-                return
-            case Skip():
-                raise UnsupportedByEngineError(self.engine, "skip")
-            case _:
-                pass
-        with self._log.busy():
-            await self._follow()
-            async with aclosing(self._carried_out(request)) as happening:
-                async for event in happening:
-                    yield event
-
-    async def _carried_out(self, request: Any) -> AsyncGenerator[_Happened, None]:
-        branch = self._branch
-        match request:
-            case Start():
-                translation = self._translation()
-                translation.given = plain(request.input)
-                checked(request, self.shape, branch, self.thread_id)
-                happening = self._run(messages_of(request.input), translation, "start")
-            case Resume():
-                for event in branch.record(checked(request, self.shape, branch, self.thread_id)):
-                    yield event
-                [*_, answered] = branch.position.answered.values()
-                happening = self._run({"resume": answered.answer}, self._translation())
-            case Continue():
-                checked(request, self.shape, branch, self.thread_id)
-                happening = self._continue(request)
-            case Edit():
-                happening = self._edit(request)
-            case Fork():
-                happening = self._fork(request)
-            case _:
-                for event in branch.record(checked(request, self.shape, branch, self.thread_id)):
-                    yield event
-                return
-        async with aclosing(happening) as events:
-            async for event in events:
-                yield event
-
-    # --- the engine's thread -------------------------------------------------------------------
-
-    @property
-    def _branch(self) -> BranchLog:
-        return self._log.branch(self.branch_id)
-
-    @property
-    def _nodes(self) -> list[str]:
-        return [node.path for node in self.shape.nodes]
-
-    @property
-    def _config(self) -> dict[str, Any]:
-        name = self.thread_id
-        if self.branch_id != "main":
-            name = f"{name}--{self.branch_id}"
+    def _config(self, branch_id: str) -> dict[str, Any]:
+        name = self.thread_id if branch_id == "main" else f"{self.thread_id}--{branch_id}"
         return {"user_id": _USER, **self._context, "thread_id": name}
 
-    def _translation(self) -> Translation:
-        return Translation(self._branch.position)
+    async def _state(self, branch_id: str) -> Any:
+        return await self.app._checkpointer.aget_state(self._config(branch_id))
 
-    async def _state(self) -> Any:
-        return await self.app._checkpointer.aget_state(self._config)
+    async def _keep(self, branch_id: str, state: Any) -> None:
+        await self.app._checkpointer.aput_state(self._config(branch_id), state)
+        await self.app._checkpointer.aput_state_cache(self._config(branch_id), state)
 
-    async def _keep(self, state: Any) -> None:
-        await self.app._checkpointer.aput_state(self._config, state)
-        await self.app._checkpointer.aput_state_cache(self._config, state)
-
-    async def _follow(self) -> None:
-        """Take up where a thread stands that another process left."""
-        if self.branch_id in self._log.branches and self._log.branches[self.branch_id].events:
+    async def follow(self, log: ThreadLog, branch_id: str) -> None:
+        """Take up where a branch stands that another process left."""
+        if branch_id in log.branches and log.branches[branch_id].events:
             return
-        state = await self._state()
+        state = await self._state(branch_id)
         if state is None:
             return
-        branch = self._log.branches.setdefault(
-            self.branch_id, BranchLog(self.branch_id, self.folding)
-        )
+        self._check_node(state.execution_meta)
+        branch = log.branches.setdefault(branch_id, BranchLog(branch_id, self.folding))
         events = Translation(branch.position).found(state, pending_interrupt(state))
         branch.record(events, state.model_copy(deep=True))
 
+    def _check_node(self, meta: Any) -> None:
+        node = meta.interrupted_node or meta.current_node
+        if node not in (*self._nodes, *ENDS):
+            raise GraphConfigError(
+                f"Thread {self.thread_id!r} in this checkpointer was made by another graph: it "
+                f"stands at {node!r}, and the nodes are {', '.join(map(repr, self._nodes))}; pass "
+                "another thread_id"
+            )
+
     # --- runs ----------------------------------------------------------------------------------
 
-    async def _continue(self, request: Continue) -> AsyncGenerator[_Happened, None]:
-        for _ in range(request.steps or 1):
-            reason = "step" if request.steps else ("until" if request.until else None)
-            running = self._run({}, self._translation(), reason, until=request.until)
-            async with aclosing(running) as events:
-                async for event in events:
-                    yield event
-            position = self._branch.position
-            if position.pending or position.failure or not position.tasks:
-                return
+    def stop(self) -> None:
+        """Have the run pause before the next node: AgentFlow does not stop one that runs."""
+        self._stopping = True
+        if self._holds:
+            self._pause_before(self._nodes)
 
-    async def _run(
-        self,
-        given: Mapping[str, Any],
-        translation: Translation,
-        reason: str | None = None,
-        *,
-        until: str | None = None,
-    ) -> AsyncGenerator[_Happened, None]:
+    async def run(self, branch: BranchLog, leg: Leg) -> AsyncGenerator[Told, None]:
         """Run the engine from where the branch stands, and say what happens."""
-        stops = self._before(until) if reason != "step" else self._nodes
-        failure: Exception | None = None
+        translation = Translation(branch.position)
+        given = self._given(leg, translation)
         try:
-            async with aclosing(self._told(given, translation, stops)) as happening:
-                async for event in happening:
-                    yield event
-        except Exception as error:  # noqa: BLE001 - a node's own, or the engine's
-            failure = error
-        state = await self._state()
-        place = None if state is None else state.model_copy(deep=True)
-        for event in self._branch.record(self._ending(translation, failure, reason), place):
-            yield event
+            async with aclosing(self._chunks(given, branch, leg)) as chunks:
+                async for chunk in chunks:
+                    yield self._told(translation, chunk, leg)
+        except Exception as error:
+            yield Told(translation.failed(error))
+            raise
+        state = await self._state(branch.id)
+        yield Told((), None if state is None else state.model_copy(deep=True))
+
+    def _told(self, translation: Translation, chunk: Any, leg: Leg) -> Told:
+        happened = translation.chunk(chunk)
+        if translation.finished in leg.after:
+            # The engine's own list of nodes to pause after starts a graph over at its end.
+            self._pause_before(self._nodes)
+        return Told(happened, translation.place)
+
+    def _given(self, leg: Leg, translation: Translation) -> dict[str, Any]:
+        if leg.given is not None:
+            translation.given = plain(leg.given)
+            return messages_of(leg.given)
+        for [(_, answer)] in leg.answers.values():  # a thread asks one question at a time
+            return {"resume": answer}
+        return {}
+
+    async def _chunks(
+        self, given: Mapping[str, Any], branch: BranchLog, leg: Leg
+    ) -> AsyncGenerator[Any, None]:
+        how: dict[str, Any] = {"response_granularity": ResponseGranularity.FULL}
+        async with self._alone(list(leg.before)):
+            chunks = self.app.astream(given, config=self._config(branch.id), **how)
+            async for chunk in chunks:
+                yield chunk
 
     @asynccontextmanager
     async def _alone(self, before: list[str]) -> AsyncGenerator[None, None]:
         """Hold the process's container for this graph, with these nodes to pause before."""
         handler = self.app._stream_handler
-        own = handler.interrupt_before, handler.interrupt_after
+        self._stopping = False
         await call_in_worker(_one_at_a_time.acquire)
+        own = handler.interrupt_before, handler.interrupt_after
         try:
+            self._holds = True
             self.app._state_graph._container.activate()
-            handler.interrupt_before, handler.interrupt_after = before, []
-            self._runs, self._stopping = True, None
+            handler.interrupt_before = self._nodes if self._stopping else before
+            handler.interrupt_after = []
             yield
         finally:
-            self._runs = False
+            self._holds = False
             handler.interrupt_before, handler.interrupt_after = own
             _one_at_a_time.release()
 
-    async def _told(
-        self, given: Mapping[str, Any], translation: Translation, before: list[str]
-    ) -> AsyncGenerator[_Happened, None]:
-        how: dict[str, Any] = {"response_granularity": ResponseGranularity.FULL}
-        async with self._alone(before):
-            async for chunk in self.app.astream(dict(given), config=self._config, **how):
-                for event in self._said(translation, chunk):
-                    yield event
-
-    def _said(self, translation: Translation, chunk: Any) -> list[_Happened]:
-        happened = translation.chunk(chunk)
-        if translation.finished in self._after():
-            # The engine's own list of nodes to pause after starts a graph over at its end.
-            self._pause_before(self._nodes)
-        shown = [event for event in happened if isinstance(event, LiveEvent)]
-        stored = [event for event in happened if not isinstance(event, LiveEvent)]
-        return [*shown, *self._branch.record(stored, translation.place)]
+    @property
+    def _nodes(self) -> list[str]:
+        return [node.path for node in self.shape.nodes]
 
     def _pause_before(self, nodes: list[str]) -> None:
         self.app._stream_handler.interrupt_before = nodes
 
-    def _before(self, until: str | None) -> list[str]:
-        own = self._branch.position.before
-        named = list(self.app._interrupt_before or ()) if own is None else list(own)
-        named = self._nodes if "*" in named else named
-        return [*named, *([until] if until else [])]
-
-    def _after(self) -> frozenset[str]:
-        own = self._branch.position.after
-        named = (self.app._interrupt_after or ()) if own is None else own
-        return frozenset(self._nodes if "*" in named else named)
-
-    def _ending(
-        self, translation: Translation, failure: Exception | None, reason: str | None
-    ) -> list[Event]:
-        """Return how a run ended."""
-        if failure is not None:
-            failed = RunFailed(error=error_of(failure)).with_exception(failure)
-            tasks = translation.tasks
-            told = [
-                TaskFailed(task_id=each.task_id, node=each.node, error=failed.error)
-                for each in tasks
-            ]
-            return [*translation.begun(), *told, failed]
-        if translation.asks:
-            return [RunPaused(reason="interrupt")]
-        if not translation.tasks:
-            return [RunFinished()]
-        if self._stopping is not None:
-            return [RunPaused(reason="pause") if self._stopping.gently else RunStopped()]
-        if reason in ("step", "until"):
-            return [RunPaused(reason=reason)]
-        after = translation.finished in self._after()
-        return [RunPaused(reason="after" if after else "before")]
-
     # --- changes -------------------------------------------------------------------------------
 
-    async def _edit(self, request: Edit) -> AsyncGenerator[_Happened, None]:
-        check_edit(request)
-        state = await self._state()
+    async def edited(self, branch: BranchLog, update: Mapping[str, Any], by: str | None) -> Moved:
+        """Write fields of the state, checked by the state's model."""
+        state = await self._state(branch.id)
         if state is None:
             raise StateUpdateError("The thread is new; start it with an input")
-        edited = changed(state, request.update)
-        await self._keep(edited)
-        values = values_of(edited)
-        update = {name: values[name] for name in request.update}
-        told = StateEdited(update=update, replaced=tuple(update), by=request.by or login_name())
-        for event in self._branch.record([told], edited.model_copy(deep=True)):
-            yield event
+        edited = changed(state, update)
+        await self._keep(branch.id, edited)
+        return Moved(edited.model_copy(deep=True), _edit(edited, update, by))
 
-    async def _fork(self, request: Fork) -> AsyncGenerator[_Happened, None]:
-        branch = self._branch
-        at, name = self._log.check_fork(branch, request.at, request.name)
-        place = branch.place_at(at)
+    async def copied(
+        self, origin: BranchLog, at: int, forked: BranchLog, update: Mapping[str, Any] | None
+    ) -> Moved:
+        """Copy the state that a branch had, for a thread of its own."""
+        place = origin.place_at(at)
         if place is None:
-            raise StateUpdateError(f"AgentFlow keeps nothing of event {at} of {branch.id!r}")
-        cut = branch.planned_at(at)
-        position = branch.position_at(cut)
-        copy = changed(place, request.update or {})
-        other = self.on(name)
-        if position.tasks:
-            stand_before(copy, position.tasks[0].node)
-        await other._keep(copy)
-        waited = bool(branch.position_at(at).pending)
-        forked = self._log.branches[name] = branch.forked(name, cut)
-        yield forked.events[-1]
-        if request.update:
-            values = values_of(copy)
-            update = {each: values[each] for each in request.update}
-            edit = StateEdited(update=update, replaced=tuple(update), by=login_name())
-            for event in forked.record([edit], copy.model_copy(deep=True)):
-                yield event
-        if waited:  # the copy has the node's first line ahead of it
-            running = other._run({}, other._translation(), "step")
-            async with aclosing(running) as events:
-                async for event in events:
-                    yield event
+            raise StateUpdateError(f"AgentFlow keeps nothing of event {at} of {origin.id!r}")
+        copy = changed(place, update or {})
+        if forked.position.tasks:
+            stand_before(copy, forked.position.tasks[0].node)
+        await self._keep(forked.id, copy)
+        told = _edit(copy, update, login_name()) if update else []
+        # The copy has the node's first line ahead of it.
+        return Moved(copy.model_copy(deep=True), told, asks_again=True)
+
+
+def _edit(state: Any, update: Mapping[str, Any], by: str | None) -> list[Event]:
+    """Return that somebody changed fields of a state."""
+    values = values_of(state)
+    edit = {name: values[name] for name in update}
+    return [StateEdited(update=edit, replaced=tuple(edit), by=by)]

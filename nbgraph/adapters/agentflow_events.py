@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from nbgraph.adapters.agentflow_shape import ENDS
 from nbgraph.adapters.agentflow_state import values_of
 from nbgraph.adapters.errors import error_of
 from nbgraph.adapters.values import plain
@@ -15,12 +16,14 @@ from nbgraph.core.events import (
     Event,
     Interrupt,
     LiveEvent,
+    RunFailed,
     RunFinished,
     RunPaused,
     RunStarted,
     StateEdited,
     SuperstepFinished,
     TaskEmitted,
+    TaskFailed,
     TaskFinished,
     TaskInterrupted,
     TaskSpec,
@@ -28,9 +31,8 @@ from nbgraph.core.events import (
 )
 from nbgraph.core.position import Position
 
-__all__ = ["Translation", "error_of"]
+__all__ = ["Translation"]
 
-_ENDS = ("__start__", "__end__")
 _Happened = Event | LiveEvent
 
 
@@ -46,7 +48,6 @@ class Translation:
     def __init__(self, position: Position) -> None:
         self.tasks: tuple[TaskSpec, ...] = position.tasks
         self.given: Any = None
-        self.asks = bool(position.pending)
         self.finished: str | None = None
         self.place: Any = None
         self._known: dict[str, Any] = dict(position.state)
@@ -72,9 +73,9 @@ class Translation:
             return self._asked(data["interrupt"])
         if "step" not in data or status not in ("node_invoked", "invoking_node", "graph_invoked"):
             return self._progress(data)
-        if node == _ENDS[1]:
+        if node == ENDS[1]:
             return self._next(None, chunk)
-        if node is None or node in _ENDS:
+        if node is None or node in ENDS:
             return []
         return self._next(node, chunk, int(data["step"]))
 
@@ -85,7 +86,6 @@ class Translation:
         if data.get("node") != self.tasks[0].node:
             return []
         self._began = time.time()
-        self.asks = False
         return [TaskStarted(self.tasks[0].task_id, self.tasks[0].node, self._began)]
 
     def _next(self, node: str | None, chunk: Any, step: int = 0) -> list[_Happened]:
@@ -104,15 +104,20 @@ class Translation:
     def _begun(self, planned: tuple[TaskSpec, ...], chunk: Any) -> list[_Happened]:
         given = self.given if isinstance(self.given, dict) else {}
         self.tasks, self.given = planned, None
-        return [RunStarted(input=given, tasks=planned), *self._written(chunk.state)]
+        return [RunStarted(input=given, tasks=planned), *self._written(chunk.state, whole=True)]
 
-    def begun(self) -> list[Event]:
-        """Return that a turn began, for a run that failed before its first node."""
-        if self.given is None:
-            return []
-        given = self.given if isinstance(self.given, dict) else {}
-        self.given = None
-        return [RunStarted(input=given, tasks=())]
+    def failed(self, error: Exception) -> list[Event]:
+        """Return that the node at hand failed; a turn may have failed before its first node."""
+        begun: list[Event] = []
+        if self.given is not None:
+            given = self.given if isinstance(self.given, dict) else {}
+            begun = [RunStarted(input=given, tasks=())]
+            self.given = None
+        told = error_of(error)
+        return [
+            *begun,
+            *(TaskFailed(task_id=each.task_id, node=each.node, error=told) for each in self.tasks),
+        ]
 
     def _over(self, chunk: Any) -> list[_Happened]:
         [task] = self.tasks
@@ -137,7 +142,7 @@ class Translation:
             self.place = chunk.state.model_copy(deep=True)
         return []
 
-    def _written(self, state: Any) -> list[StateEdited]:
+    def _written(self, state: Any, *, whole: bool = False) -> list[StateEdited]:
         if state is None:
             state = self.place
         if state is None:
@@ -147,14 +152,16 @@ class Translation:
         changed = {
             name: value
             for name, value in values.items()
-            if name not in self._known or self._known[name] != value
+            if whole or name not in self._known or self._known[name] != value
         }
         self._known.update(changed)
-        return [StateEdited(update=changed, replaced=tuple(changed))] if changed else []
+        if not changed:
+            return []
+        return [StateEdited(update=changed, replaced=tuple(changed), replace=whole)]
 
     def _asked(self, data: dict[str, Any]) -> list[_Happened]:
         task = self.tasks[0]
-        self.asks, self._began = True, None
+        self._began = None
         question = _question(data, task)
         return [TaskInterrupted(task_id=task.task_id, node=task.node, interrupts=(question,))]
 
@@ -168,25 +175,29 @@ class Translation:
     def found(self, state: Any, asks: Any) -> list[Event]:
         """Return where a thread stands that another process ran."""
         meta = state.execution_meta
-        over = meta.status.value == "completed"
+        status = meta.status.value
+        over = status == "completed"
         node = meta.interrupted_node or meta.current_node
-        tasks = () if over or node in _ENDS else (TaskSpec(task_id=node, node=node),)
-        events: list[Event] = [RunStarted(input={}, tasks=tasks), *self._written(state)]
-        if over:
-            return (
-                [*events, SuperstepFinished(next=()), RunFinished()]
-                if tasks
-                else [
-                    *events,
-                    RunFinished(),
-                ]
-            )
-        if asks is not None and tasks:
-            question = _question(asks.model_dump(), tasks[0])
-            asked = TaskInterrupted(task_id=node, node=node, interrupts=(question,))
-            return [*events, asked, RunPaused(reason="interrupt")]
-        after = meta.status.value == "interrupted_after"
-        return [*events, RunPaused(reason="after" if after else "before")] if tasks else events
+        tasks = () if over or node in ENDS else (TaskSpec(task_id=node, node=node),)
+        begun: list[Event] = [RunStarted(input={}, tasks=tasks), *self._written(state)]
+        if not tasks:
+            return [*begun, SuperstepFinished(next=()), RunFinished()]
+        return [*begun, *_standing(tasks[0], status, asks)]
+
+
+def _standing(task: TaskSpec, status: str, asks: Any) -> list[Event]:
+    """Return how a thread stands at a node that has not finished."""
+    if asks is not None:
+        question = _question(asks.model_dump(), task)
+        asked = TaskInterrupted(task_id=task.task_id, node=task.node, interrupts=(question,))
+        return [asked, RunPaused(reason="interrupt")]
+    if status == "error":
+        error = error_of(f"Error({task.node!r} failed, in another process)")
+        return [
+            TaskFailed(task_id=task.task_id, node=task.node, error=error),
+            RunFailed(error=error),
+        ]
+    return [RunPaused(reason="after" if status == "interrupted_after" else "before")]
 
 
 def _question(data: dict[str, Any], task: TaskSpec) -> Interrupt:

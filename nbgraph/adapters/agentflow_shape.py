@@ -11,9 +11,9 @@ from typing import Any
 
 from nbgraph.core.driver import ANYWHERE, EdgeShape, NodeShape, Shape
 
-__all__ = ["shape_of"]
+__all__ = ["ENDS", "shape_of"]
 
-_ENDS = ("__start__", "__end__")
+ENDS = ("__start__", "__end__")
 _INPUT: Mapping[str, Any] = {
     "type": "object",
     "properties": {
@@ -34,10 +34,15 @@ def shape_of(app: Any) -> Shape:
     nodes = [
         NodeShape(name, name, _described(node))
         for name, node in graph.nodes.items()
-        if name not in _ENDS
+        if name not in ENDS
     ]
     edges = dict.fromkeys(_edges(graph.edges, graph.entry_point))
-    return Shape(_name(graph), tuple(nodes), tuple(edges), _INPUT)
+    names = [node.path for node in nodes]
+    before, after = (
+        tuple(name for name in names if named and ("*" in named or name in named))
+        for named in (app._interrupt_before, app._interrupt_after)
+    )
+    return Shape(_name(graph), tuple(nodes), tuple(edges), _INPUT, before, after)
 
 
 def _name(graph: Any) -> str:
@@ -53,8 +58,8 @@ def _described(node: Any) -> str | None:
 
 def _edges(edges: Iterable[Any], entry: str | None) -> Iterable[EdgeShape]:
     plain_ways: set[str] = set()
-    if entry and not any(edge.from_node == _ENDS[0] for edge in edges):
-        yield EdgeShape(_ENDS[0], entry)
+    if entry and not any(edge.from_node == ENDS[0] for edge in edges):
+        yield EdgeShape(ENDS[0], entry)
     for edge in edges:
         if edge.condition is None:
             # Of several plain edges the engine takes the first.

@@ -19,39 +19,39 @@ from weakref import WeakKeyDictionary
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
+from nbgraph.adapters.driver import AdaptedDriver
+from nbgraph.adapters.engine import Answers, Happened, Leg, Moved, Told
 from nbgraph.adapters.langgraph_events import Translation
-from nbgraph.adapters.langgraph_history import Engine, follow, snapshot_parts
+from nbgraph.adapters.langgraph_history import follow, note_of, signed, stops_of
+from nbgraph.adapters.langgraph_inside import NO_NODE, out_of_reach, pausing
 from nbgraph.adapters.langgraph_questions import resumption, tools_of
-from nbgraph.adapters.langgraph_run import ALL, EngineRun
-from nbgraph.adapters.langgraph_shape import field_types, given_to, shape_of
-from nbgraph.adapters.log import BranchLog, ThreadLog
-from nbgraph.adapters.requests import check_edit, checked
+from nbgraph.adapters.langgraph_shape import field_types, given_to, replaced_fields, shape_of
+from nbgraph.adapters.langgraph_stream import Part, Stream
+from nbgraph.adapters.langgraph_thread import BY, TAG, EngineThread
+from nbgraph.adapters.log import BranchLog, ThreadLog, thread_log
 from nbgraph.adapters.values import WholeValues, plain
 from nbgraph.core.driver import Capability, Shape
 from nbgraph.core.events import (
+    AnswerRefused,
+    AnswersGiven,
+    BreakpointsSet,
     Event,
     Interrupt,
-    LiveEvent,
-    RunFinished,
-    RunPaused,
-    StateEdited,
     TaskFinished,
 )
 from nbgraph.core.naming import login_name
-from nbgraph.core.requests import (
-    Continue,
-    Edit,
-    Fork,
-    Request,
-    Resume,
-    SetBreakpoints,
-    Skip,
-    Start,
-    Stop,
-)
 from nbgraph.errors import ResumeError, StateUpdateError
 
-__all__ = ["LangGraphDriver", "open_thread", "shape_of"]
+try:
+    from langgraph.errors import is_invalid_resume
+except ImportError:  # before LangGraph checked answers
+
+    def is_invalid_resume(error: BaseException) -> bool:  # noqa: ARG001 - as the engine's
+        """Return False: it refuses no answer."""
+        return False
+
+
+__all__ = ["LangGraphEngine", "open_thread", "shape_of"]
 
 _CAPABILITIES: Mapping[Capability, str | None] = {
     "step": None,
@@ -64,16 +64,12 @@ _CAPABILITIES: Mapping[Capability, str | None] = {
     "break_when": "LangGraph pauses at nodes, not on a condition",
     "fork": None,
 }
-_ONE_STEP: Mapping[str, Any] = {"before": (ALL,), "reason": "step"}
 _copies: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
-_threads: WeakKeyDictionary[Any, dict[str, ThreadLog]] = WeakKeyDictionary()
-
-_Happened = Event | LiveEvent
 
 
 def open_thread(
-    app: Any, thread_id: str, branch_id: str, context: Any
-) -> tuple[LangGraphDriver, str | None]:
+    app: Any, thread_id: str, branch_id: str = "main", context: Any = None
+) -> tuple[AdaptedDriver, str | None]:
     """Return the driver of a thread of a compiled graph, and what a person should know about it."""
     notice = None
     if app.checkpointer is None or isinstance(app.checkpointer, bool):
@@ -86,279 +82,247 @@ def open_thread(
         app = _copies[app]
     elif isinstance(app.checkpointer, InMemorySaver):
         notice = "Kept in memory only: gone when the kernel stops."
-    return LangGraphDriver(app, thread_id, branch_id, context=context), notice
+    engine = LangGraphEngine(app, thread_id, context=context)
+    return AdaptedDriver(engine, thread_log(app, thread_id, engine.folding), branch_id), notice
 
 
-class LangGraphDriver:
-    """One branch of one thread of a compiled LangGraph graph.
+class LangGraphEngine:
+    """One thread of a compiled LangGraph graph.
 
     Parameters
     ----------
     app : CompiledStateGraph or Pregel
         The graph, compiled with a checkpointer.
-    thread_id, branch_id : str
-        Which thread, and which branch of it.
+    thread_id : str
+        Which thread.
     context : object, optional
         What nodes find as `runtime.context`.
     """
 
-    engine = "LangGraph"
+    name = "LangGraph"
     capabilities = _CAPABILITIES
 
-    def __init__(
-        self, app: Any, thread_id: str, branch_id: str = "main", *, context: Any = None
-    ) -> None:
+    def __init__(self, app: Any, thread_id: str, *, context: Any = None) -> None:
         self.app = app
-        self.thread_id = thread_id
-        self.branch_id = branch_id
+        self.shape: Shape = shape_of(app)
+        self.folding = WholeValues(field_types(app), replaced_fields(app))
+        self._thread = EngineThread(app, thread_id, self.shape.before)
+        self._paths = frozenset(node.path for node in self.shape.nodes)
+        self.out_of_reach = out_of_reach(app, [*self._paths])
+        self._outer = {node.parent for node in self.shape.nodes if node.parent}
+        self._tools = tools_of(app)
         self._context = context
-        self._engine = Engine(app, thread_id)
-        self._shape: Shape | None = None
-        self.folding = WholeValues(field_types(app))
-        self._running: EngineRun | None = None
-        known = _threads.setdefault(app, {})
-        if thread_id not in known:
-            known[thread_id] = ThreadLog(thread_id, self.folding)
-        self._log = known[thread_id]
+        self._stream: Stream | None = None
 
-    @property
-    def shape(self) -> Shape:
-        """The graph's structure."""
-        if self._shape is None:
-            self._shape = shape_of(self.app)
-        return self._shape
-
-    async def events(self, after: int = 0) -> Sequence[Event]:
-        """Return the events after number `after`, as the checkpointer tells them."""
-        if not self._log.loaded:
-            await self._follow()
-        return self._log.events(self.branch_id, after)
-
-    async def branches(self) -> tuple[str, ...]:
-        """Return the thread's branches, `"main"` first, then oldest first."""
-        await self.events()
-        return tuple(self._log.branches)
-
-    def on(self, branch_id: str) -> LangGraphDriver:
-        """Return a driver for another branch of the same thread."""
-        return LangGraphDriver(self.app, self.thread_id, branch_id, context=self._context)
-
-    async def close(self) -> None:
-        """Stop what runs. The checkpointer stays open: it is the user's."""
-        self._stop(Stop())
-
-    async def send(self, request: Request) -> AsyncGenerator[_Happened, None]:
-        """Carry out a request; iterate to see what happens.
-
-        Raises
-        ------
-        ResumeError
-            If the request does not fit where the thread stands; the engine is not asked then.
-        StateUpdateError
-            If LangGraph refuses an edit.
-        """
-        if isinstance(request, Stop):
-            self._stop(request)
-            return
-        with self._log.busy():
-            await self._follow()
-            async with aclosing(self._carried_out(request)) as happening:
-                async for event in happening:
-                    yield event
-
-    def _stop(self, request: Stop) -> None:
-        if self._running is not None:
-            self._running.stop(request)
-
-    @property
-    def _branch(self) -> BranchLog:
-        return self._log.branch(self.branch_id)
-
-    async def _follow(self) -> None:
+    async def follow(self, log: ThreadLog, branch_id: str) -> None:  # noqa: ARG002 - all are read
         """Take up what the checkpointer has that is not known here."""
-        await follow(self._engine, self._log, self._translation)
-        self._log.loaded = True
+        await follow(self._thread, log, self._translation)
+
+    async def keep(self, branch: BranchLog, events: Sequence[Event]) -> None:
+        """Keep answers and breakpoints with the checkpoint that the branch stands at."""
+        for event in events:
+            if branch.place is not None and isinstance(event, AnswersGiven | BreakpointsSet):
+                await self._thread.note(branch.place, note_of(event, branch))
 
     def _translation(self, branch: BranchLog) -> Translation:
-        place = branch.place
-        return Translation(self.thread_id, tools_of(self.app), branch.position, place)
+        def is_here(question: Interrupt) -> bool:
+            return branch.place_at(question.asked) == branch.place
 
-    async def _carried_out(self, request: Request) -> AsyncGenerator[_Happened, None]:
-        match request:
-            case Start():
-                happening = self._start(request)
-            case Resume():
-                happening = self._resume(request)
-            case Continue():
-                happening = self._continue(request)
-            case Fork():
-                happening = self._fork(request)
-            case Edit():
-                happening = self._edit(request)
-            case Skip():
-                happening = self._skip(request)
-            case SetBreakpoints() | Stop():
-                happening = self._recorded(request)
-        async with aclosing(happening) as events:
-            async for event in events:
-                yield event
-
-    async def _recorded(self, request: Any) -> AsyncGenerator[_Happened, None]:
-        for event in self._branch.record(self._opening(request)):
-            yield event
-
-    def _opening(self, request: Any) -> list[Event]:
-        return checked(request, self.shape, self._branch, self.thread_id)
+        return Translation(
+            self._thread.thread_id,
+            self._tools,
+            branch.position,
+            branch.place,
+            self._paths,
+            is_here,
+            self.folding.replacing,
+            self._thread.keeps_all,
+        )
 
     # --- runs ----------------------------------------------------------------------------------
 
-    async def _start(self, request: Start) -> AsyncGenerator[_Happened, None]:
-        self._opening(request)
-        translation = self._translation(self._branch)
-        translation.given = plain(request.input)
-        async with aclosing(self._run(translation, given_to(self.app, request.input))) as events:
-            async for event in events:
-                yield event
+    def stop(self) -> None:
+        """Have the run pause when its superstep is finished."""
+        if self._stream is not None:
+            self._stream.stop()
 
-    async def _run(
-        self, translation: Translation, given: Any = None, **how: Any
-    ) -> AsyncGenerator[_Happened, None]:
-        self._running = EngineRun(self._engine, self._branch, translation, **how)
-        try:
-            async with aclosing(self._running.events(given, self._context)) as events:
-                async for event in events:
-                    yield event
-        finally:
-            self._running = None
-
-    async def _resume(self, request: Resume) -> AsyncGenerator[_Happened, None]:
-        branch = self._branch
-        waiting = dict(branch.position.pending)
-        for event in branch.record(self._opening(request)):
-            yield event
-        ready = _ready(waiting, branch)
-        if not ready:  # the others of a batch of calls are not decided yet
-            for event in branch.record([RunPaused(reason="interrupt")]):
-                yield event
-            return
+    async def run(self, branch: BranchLog, leg: Leg) -> AsyncGenerator[Told, None]:
+        """Run the graph from the checkpoint that the branch stands at."""
         translation = self._translation(branch)
-        translation.answered(ready)
-        resumed = Command(resume={each: resumption(asked) for each, asked in ready.items()})
-        async with aclosing(self._run(translation, resumed, answers=ready)) as events:
-            async for event in events:
-                yield event
+        self._stream = Stream(self._thread, pausing(self.app, leg.before, leg.after))
+        given = self._given(leg, branch, translation)
+        try:
+            parts = self._parts(self._stream, given, branch, leg)
+            async with aclosing(_told(parts, translation)) as happening:
+                async for told in happening:
+                    yield told
+        except Exception as error:
+            yield await self._missed(translation)
+            if not leg.answers or not is_invalid_resume(error):
+                raise
+            yield Told(_refused(leg.answers, error), translation.place)
+        else:
+            yield await self._missed(translation)
+            yield await self._held(branch, translation, leg)
+        finally:
+            self._stream = None
 
-    async def _continue(self, request: Continue) -> AsyncGenerator[_Happened, None]:
-        self._opening(request)
-        how: dict[str, Any] = {}
-        if request.until is not None:
-            how = {"before": (request.until,), "reason": "until"}
-        elif request.steps:
-            how = dict(_ONE_STEP)
-        for _ in range(request.steps or 1):
-            async with aclosing(self._run(self._translation(self._branch), **how)) as events:
-                async for event in events:
-                    yield event
-            position = self._branch.position
-            if position.pending or position.failure or not position.tasks:
-                return
+    async def _missed(self, translation: Translation) -> Told:
+        """Return what the last checkpoint says, which not every LangGraph tells of a run's end."""
+        if not translation.is_open or (head := await self._thread.head()) is None:
+            return Told(())
+        snapshot = await self._thread.snapshot(head)
+        source = (snapshot.metadata or {}).get("source", "loop")
+        events = translation.checkpoint(head, source, snapshot.values, snapshot.tasks)
+        return Told(events, translation.place)
+
+    def _parts(
+        self, stream: Stream, given: Any, branch: BranchLog, leg: Leg
+    ) -> AsyncGenerator[list[Part], None]:
+        known = {} if self._context is None else {"context": self._context}
+        return stream.parts(
+            given,
+            branch.place,
+            metadata={TAG: branch.id, **stops_of(branch.position)},
+            interrupt_before=self._own(leg.before, self.app.interrupt_before_nodes),
+            interrupt_after=self._own(leg.after, self.app.interrupt_after_nodes),
+            **known,
+        )
+
+    def _own(self, paths: Sequence[str], compiled: Sequence[str]) -> list[str]:
+        """Return those of the nodes that are the graph's own."""
+        return [path for path in paths if path in self.app.nodes] or (NO_NODE if compiled else [])
+
+    def _given(self, leg: Leg, branch: BranchLog, translation: Translation) -> Any:
+        """Return what the engine is given: an input, answers by the ids of interrupts, or None."""
+        if leg.given is not None:
+            translation.given = plain(leg.given)
+            return given_to(self.app, leg.given)
+        if not leg.answers:
+            return None
+        translation.answered(leg.answers)
+        [*answers] = leg.answers.values()
+        alone = len(answers) == len(branch.position.pending) + 1 == 1
+        if alone and not self._thread.keeps_all and resumption(answers[0]) not in (None, {}):
+            # Questions of a graph that keeps nothing have other ids each time.
+            return Command(resume=resumption(answers[0]))
+        return Command(resume={each: resumption(asked) for each, asked in leg.answers.items()})
+
+    async def _held(self, branch: BranchLog, translation: Translation, leg: Leg) -> Told:
+        """Return which sub-graphs stand at a breakpoint of their own after a run."""
+        position = branch.position
+        nested = any(task.node in self._outer for task in position.unfinished)
+        if not nested or position.pending or branch.place is None:
+            return Told(())
+        snapshot = await self._thread.snapshot(branch.place)
+        return Told(translation.held(snapshot.tasks, leg.before), translation.place)
 
     # --- changes -------------------------------------------------------------------------------
 
-    async def _edit(self, request: Edit) -> AsyncGenerator[_Happened, None]:
-        check_edit(request)
-        branch = self._branch
-        place = await self._engine.edited(branch.place, request.update, self._last_node(branch))
-        waited = bool(branch.position.pending)
-        moved = self._moved(branch, place, by=request.by or login_name(), waited=waited)
-        async with aclosing(moved) as events:
-            async for event in events:
-                yield event
+    def _signs(self, branch: BranchLog, by: str | None) -> dict[str, str]:
+        return {TAG: branch.id, **({BY: by} if by else {})}
 
-    def _last_node(self, branch: BranchLog) -> str | None:
-        """Return the node that ran last, in whose name an edit is written."""
-        for event in reversed(branch.events):
-            if isinstance(event, TaskFinished):
-                return event.node
-        return None
+    async def edited(self, branch: BranchLog, update: Mapping[str, Any], by: str | None) -> Moved:
+        """Write an update through the graph's reducers."""
+        signs = self._signs(branch, by)
+        node = _last_node(branch)
+        place = await self._thread.edited(branch.place, update, node, signs=signs)
+        return await self._moved(branch, place, by)
 
-    async def _moved(
-        self, branch: BranchLog, place: str, *, by: str | None, waited: bool
-    ) -> AsyncGenerator[_Happened, None]:
-        """Take up a checkpoint that was written for the branch, and ask again what waited."""
-        snapshot = await self._engine.snapshot(place)
-        translation = self._translation(branch)
-        events = translation.again(place, *snapshot_parts(snapshot))
-        for event in branch.record([_named(event, by) for event in events], place):
-            yield event
-        if not waited:
-            return
-        async with aclosing(self._run(translation, **_ONE_STEP)) as happening:
-            async for event in happening:
-                yield event
+    async def _moved(self, branch: BranchLog, place: str, by: str | None) -> Moved:
+        """Return that a branch stands at another checkpoint, where all its tasks run again."""
+        snapshot = await self._thread.snapshot(place)
+        events = self._translation(branch).again(place, snapshot.values, snapshot.tasks)
+        return Moved(place, [signed(event, by) for event in events], asks_again=True)
 
-    async def _skip(self, request: Skip) -> AsyncGenerator[_Happened, None]:
-        branch = self._branch
-        self._opening(request)
-        [*unfinished] = branch.position.unfinished
-        if len(branch.position.tasks) > 1:
+    async def copied(
+        self, origin: BranchLog, at: int, forked: BranchLog, update: Mapping[str, Any] | None
+    ) -> Moved:
+        """Copy the checkpoint that a branch stood at."""
+        place = origin.place_at(at)
+        if place is None:
+            raise StateUpdateError(f"LangGraph keeps nothing of event {at} of {origin.id!r}")
+        by = login_name()
+        copied = await self._thread.copied(place, self._signs(forked, None))
+        if update is not None:
+            signs = self._signs(forked, by)
+            copied = await self._thread.edited(copied, update, _last_node(origin), signs=signs)
+        return await self._moved(forked, copied, by)
+
+    async def skipped(self, branch: BranchLog, task_id: str, value: Mapping[str, Any]) -> Moved:
+        """Write a value in the name of a task, which is then over."""
+        tasks = {task.task_id: task for task in branch.position.tasks}
+        if len(tasks) > 1:
             raise ResumeError(
                 "LangGraph skips a task only where it is the only one of its superstep; here are "
-                f"{', '.join(repr(task.task_id) for task in branch.position.tasks)}"
+                f"{', '.join(map(repr, tasks))}"
             )
-        [task] = unfinished
-        place = await self._engine.edited(branch.place, request.value, task.node, keeps_next=False)
-        snapshot = await self._engine.snapshot(place)
-        values, planned = snapshot_parts(snapshot)
-        translation = self._translation(branch)
-        update = plain(request.value)
-        skipped = TaskFinished(task_id=task.task_id, node=task.node, update=update, attempts=0)
-        moved = translation.checkpoint(place, "loop", values, planned)
-        events = [skipped, *(event for event in moved if not isinstance(event, TaskFinished))]
-        if not translation.tasks:
-            events.append(RunFinished())
-        for event in branch.record(events, place):
-            yield event
-
-    async def _fork(self, request: Fork) -> AsyncGenerator[_Happened, None]:
-        branch = self._branch
-        at, name = self._log.check_fork(branch, request.at, request.name)
-        place = branch.place_at(at)
-        if place is None:
-            raise StateUpdateError(f"LangGraph keeps nothing of event {at} of {branch.id!r}")
-        copied = await self._engine.copied(place)
-        if request.update is not None:
-            copied = await self._engine.edited(copied, request.update, self._last_node(branch))
-        forked = self._log.branches[name] = branch.forked(name, branch.planned_at(at))
-        yield forked.events[-1]
-        waited = bool(branch.position_at(at).pending)
-        moved = self.on(name)._moved(forked, copied, by=login_name(), waited=waited)
-        async with aclosing(moved) as events:
-            async for event in events:
-                yield event
+        node = tasks[task_id].node
+        signs = self._signs(branch, None)
+        place = await self._thread.edited(branch.place, value, node, signs=signs, keeps_next=False)
+        snapshot = await self._thread.snapshot(place)
+        moved = self._translation(branch).checkpoint(place, "loop", snapshot.values, snapshot.tasks)
+        skipped = TaskFinished(task_id=task_id, node=node, update=plain(value), attempts=0)
+        rest = [event for event in moved if not isinstance(event, TaskFinished)]
+        return Moved(place, [skipped, *rest])
 
 
-def _named(event: Event, by: str | None) -> Event:
-    return event.model_copy(update={"by": by}) if isinstance(event, StateEdited) else event
+def _last_node(branch: BranchLog) -> str | None:
+    """Return the node that ran last, in whose name an edit is written."""
+    finished = (event for event in reversed(branch.events) if isinstance(event, TaskFinished))
+    return next((event.node for event in finished), None)
 
 
-def _ready(
-    waiting: Mapping[str, Interrupt], branch: BranchLog
-) -> dict[str, list[tuple[Interrupt, Any]]]:
-    """Return the engine's interrupts whose questions are all answered, with the answers."""
-    position = branch.position
-    asked: dict[str, list[Interrupt]] = {}
-    given = {key: item.interrupt for key, item in position.answered.items()}
-    for question in {**given, **waiting}.values():
-        asked.setdefault(question.id, []).append(question)
-    wanted = {question.id for question in waiting.values()}
-    return {
-        engine_id: [(each, position.answered[each.key].answer) for each in _in_order(found)]
-        for engine_id, found in asked.items()
-        if engine_id in wanted and all(each.key in position.answered for each in found)
-    }
+def _refused(answers: Answers, error: BaseException) -> list[Event]:
+    """Return that LangGraph's own judge refused answers."""
+    found = [question for questions in answers.values() for question, _ in questions]
+    problems = {"": str(error)}
+    return [AnswerRefused(key=question.key, problems=problems) for question in found]
 
 
-def _in_order(asked: Sequence[Interrupt]) -> list[Interrupt]:
-    """Return the questions of one interrupt in the order of its calls."""
-    return sorted(asked, key=lambda each: int(each.key.rpartition("/")[2]) if len(asked) > 1 else 0)
+async def _told(
+    parts: AsyncGenerator[list[Part], None], translation: Translation
+) -> AsyncGenerator[Told, None]:
+    async with aclosing(parts) as happening:
+        async for said in happening:
+            over = {part.data["id"] for part in said if _is_report(part)}
+            for part in said:
+                events = _translated(translation, part, over)
+                yield Told(events, translation.place)
+
+
+def _is_report(part: Part) -> bool:
+    return part.kind == "tasks" and "result" in part.data
+
+
+def _translated(translation: Translation, part: Part, over: set[str]) -> Sequence[Happened]:
+    """Return what a part says; of a task that is over by now it is not shown that it began."""
+    inside, kind, data, at = part
+    match kind:
+        case "checkpoints":
+            if inside:
+                return ()
+            place = data["config"]["configurable"]["checkpoint_id"]
+            source = data["metadata"]["source"]
+            return translation.checkpoint(place, source, data["values"], data["tasks"])
+        case "tasks":
+            if "result" in data:
+                return translation.reported(data, inside, at)
+            began = translation.started(data, inside, at)
+            return () if data["id"] in over else began
+        case "custom":
+            who, said = data
+            return translation.emitted(who, kind, plain(said), at, inside)
+        case "token":
+            who, token = data
+            return translation.emitted(who, kind, _text(token), at, inside)
+        case _:
+            return ()
+
+
+def _text(token: Any) -> str:
+    """Return a token's text: some models say blocks of content."""
+    if isinstance(token, str):
+        return token
+    blocks = token if isinstance(token, list) else ()
+    return "".join(str(each.get("text", "")) for each in blocks if isinstance(each, dict))

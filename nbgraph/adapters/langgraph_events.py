@@ -10,13 +10,14 @@ tasks, told while they happen or afterwards.
 
 from __future__ import annotations
 
-import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from nbgraph.adapters.engine import call_of
 from nbgraph.adapters.errors import error_of
-from nbgraph.adapters.langgraph_questions import Asked, questions
+from nbgraph.adapters.langgraph_inside import NOWHERE, asking_inside, names_of, paused_inside
+from nbgraph.adapters.langgraph_questions import Asked, open_calls, questions
 from nbgraph.adapters.values import plain
 from nbgraph.core.events import (
     ChildEvent,
@@ -32,12 +33,14 @@ from nbgraph.core.events import (
     TaskInterrupted,
     TaskSpec,
     TaskStarted,
+    made,
 )
 from nbgraph.core.position import Position
 
 __all__ = ["Translation"]
 
 Json = Any
+_START = "__start__"
 _Happened = Event | LiveEvent
 
 
@@ -54,6 +57,14 @@ class Translation:
         Where the branch stands before the first.
     place : str or None
         The checkpoint it stands at.
+    paths : set of str
+        The nodes that are drawn, those in sub-graphs included.
+    is_here : callable
+        Whether a question was asked at that checkpoint: one from before an edit is asked again.
+    replacing : set of str
+        Fields without a reducer: what a task wrote is their new value.
+    knows_inside : bool
+        Whether the engine keeps which node of a sub-graph asks: a key must not change.
     """
 
     def __init__(
@@ -62,15 +73,24 @@ class Translation:
         tools: Mapping[str, Any],
         position: Position,
         place: str | None = None,
-        values: Mapping[str, Any] | None = None,
+        paths: frozenset[str] = frozenset(),
+        is_here: Callable[[Interrupt], bool] = lambda _: True,
+        replacing: frozenset[str] = frozenset(),
+        knows_inside: bool = True,
     ) -> None:
         self.place = place
+        self._paths = paths
+        self._held = {task_id for task_id, child in position.children.items() if child.next}
+        self._replacing = replacing
+        self._knows_inside = knows_inside
+        self._wrote: dict[str, Any] = {}
+        self._told: dict[str, Json] = {}
         self.given: Json = None
         self.tasks: tuple[TaskSpec, ...] = position.tasks
         self.asking: dict[str, set[str]] = {}
         self._thread_id = thread_id
         self._tools = tools
-        self._values: dict[str, Any] = dict(values or {})
+        self._values: dict[str, Any] = {}
         self._known: dict[str, Json] = dict(position.state)
         self._ids: dict[str, TaskSpec] = {}
         self._done: set[str] = set(position.finished)
@@ -79,12 +99,18 @@ class Translation:
         self._turn = False
         self._reports = bool(position.finished or position.answered)
         given = [item.interrupt for item in position.answered.values()]
-        asked = {
-            (each.task_id, each.node, each.id) for each in (*given, *position.pending.values())
-        }
+        here = [each for each in (*given, *position.pending.values()) if is_here(each)]
+        asked = {(each.task_id, each.node, call_of(each.key)) for each in here}
         self._counts = Counter((task_id, node) for task_id, node, _ in asked)
         for question in position.pending.values():
-            self.asking.setdefault(question.task_id, set()).add(question.id)
+            if is_here(question):
+                self.asking.setdefault(question.task_id, set()).add(question.id)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether what follows is not known: of tasks that have all reported, or of an input."""
+        done = bool(self.tasks) and all(task.task_id in self._done for task in self.tasks)
+        return done or self._turn
 
     # --- checkpoints ---------------------------------------------------------------------------
 
@@ -98,12 +124,14 @@ class Translation:
         self.place = place
         if source == "input":
             self._turn = True
-            return []
+            if any(_of(task, "name") == _START for task in tasks):
+                return []  # what follows is planned when the input is taken up
         if self._turn:
             return self._begun(values, tasks)
         if source == "loop":
             return self._stepped(values, tasks)
-        return [*self._written(values), *self._replanned(tasks, again=False)]
+        asks = any(self.asking.values())  # not any more, after a change by somebody else
+        return [*self._written(values), *self._replanned(tasks, again=asks)]
 
     def again(self, place: str, values: Mapping[str, Any], tasks: Sequence[Any]) -> list[Event]:
         """Return what a checkpoint says that was written in place of the one at hand.
@@ -111,21 +139,28 @@ class Translation:
         It has the same tasks, and nothing of what they reported: all of them run again.
         """
         self.place = place
-        return [*self._written(values), *self._replanned(tasks, again=self._reports)]
+        again = self._replanned(tasks, again=self._reports)
+        return [*again, *self._written(values, everything=bool(again))]
 
     def _begun(self, values: Mapping[str, Any], tasks: Sequence[Any]) -> list[Event]:
         self._turn = False
         self._plan(tasks)
         given, self.given = self.given, None
-        started = RunStarted(input=given if isinstance(given, dict) else {}, tasks=self.tasks)
-        return [started, *self._written(values, everything=True)]
+        if not isinstance(given, dict):
+            given = {} if given is None else {"input": given}
+        started = RunStarted(input=given, tasks=self.tasks)
+        return [started, *self._written(values, everything=True, whole=True)]
 
     def _stepped(self, values: Mapping[str, Any], tasks: Sequence[Any]) -> list[Event]:
         # A task whose result came from the engine's cache, or is not in a thread's history.
         missed = [task for task in self.tasks if task.task_id not in self._done]
         finished = [TaskFinished(task_id=task.task_id, node=task.node) for task in missed]
+        told = self._told.copy()
         self._plan(tasks)
-        return [*finished, *self._written(values), SuperstepFinished(next=self.tasks)]
+        written = self._written(values)
+        late = any(name in told for event in written for name in event.update)
+        stepped = made(SuperstepFinished, next=self.tasks)
+        return [*finished, stepped, *written] if late else [*finished, *written, stepped]
 
     def _replanned(self, tasks: Sequence[Any], *, again: bool) -> list[Event]:
         """Return that a checkpoint leads to other tasks, or to these from the start, if it does."""
@@ -139,6 +174,11 @@ class Translation:
         dropped = [TaskFinished(task_id=task.task_id, node=task.node, attempts=0) for task in left]
         self._plan(tasks)
         return [*dropped, SuperstepFinished(next=self.tasks)]
+
+    def noted(self, question: Interrupt) -> None:
+        """Take up a question that was asked and answered at the checkpoint at hand."""
+        self._counts[question.task_id, question.node] += 1
+        self.asking.setdefault(question.task_id, set()).add(question.id)
 
     def answered(self, ids: Iterable[str]) -> None:
         """Take up that questions with these ids of the engine have their answers."""
@@ -174,60 +214,82 @@ class Translation:
                 free.remove(spec)
                 self._ids[str(_of(task, "id"))] = spec
 
-    def _written(self, values: Mapping[str, Any], *, everything: bool = False) -> list[Event]:
-        """Return the fields that are others now, whole: the engine has merged them."""
+    def _written(
+        self, values: Any, *, everything: bool = False, whole: bool = False
+    ) -> list[StateEdited]:
+        """Return the fields that are others now, whole: the engine has merged them.
+
+        Of a field that a task replaced, the task's report has told.
+        """
         changed: dict[str, Json] = {}
+        if not isinstance(values, Mapping):  # what a function returned
+            values = {} if values is None else {"result": values}
         for name, value in values.items():
-            if not everything and name in self._values and self._values[name] is value:
+            same = name in self._values and self._values[name] is value
+            if same and not everything and name not in self._wrote:
                 continue
-            shown = plain(value)
-            if everything or name not in self._known or self._known[name] != shown:
+            told = name in self._told
+            shown = self._told[name] if told and self._wrote[name] is value else plain(value)
+            known = self._told if told else self._known
+            if everything or name not in known or known[name] != shown:
                 changed[name] = shown
+            self._known[name] = shown
+        self._wrote.clear()
+        self._told.clear()
         self._values = dict(values)
-        self._known.update(changed)
-        return [StateEdited(update=changed, replaced=tuple(changed))] if changed else []
+        if not (changed or whole):
+            return []
+        return [made(StateEdited, update=changed, replaced=tuple(changed), replace=whole)]
 
     # --- tasks ---------------------------------------------------------------------------------
 
-    def started(self, report: Mapping[str, Any], inside: Sequence[str] = ()) -> list[_Happened]:
+    def started(
+        self, report: Mapping[str, Any], inside: Sequence[str], at: float
+    ) -> list[_Happened]:
         """Return that a task began; one that only waits on is none."""
-        now = time.time()
         if inside:
-            return self._inside(inside, lambda _: TaskStarted(report["name"], report["name"], now))
+            self._started[report["id"]] = at
+            return self._inside(inside, TaskStarted(report["name"], report["name"], at))
         spec = self._spec(report)
-        if spec.task_id in self._done:
+        if spec.task_id in self._done or spec not in self.tasks:
             return []
-        self._started[spec.task_id] = now
+        self._started[spec.task_id] = at
         if spec.task_id in self.asking:
             return []
-        return [TaskStarted(spec.task_id, spec.node, now)]
+        return [TaskStarted(spec.task_id, spec.node, at)]
 
-    def reported(self, report: Any, inside: Sequence[str] = ()) -> list[_Happened]:
+    def reported(self, report: Any, inside: Sequence[str] = (), at: float = 0.0) -> list[_Happened]:
         """Return what a task reports: a result, a question, or an error."""
         asked = tuple(_of(report, "interrupts") or ())
         if inside:
-            return self._reported_inside(report, asked, inside)
+            return self._reported_inside(report, asked, inside, at)
         spec = self._spec(report)
         error = _of(report, "error")
-        if spec.task_id in self._done:
-            return []
+        if spec.task_id in self._done or spec not in self.tasks:
+            return []  # the second: a call of a function's own, which is part of its task
         if error is not None:
             return [TaskFailed(task_id=spec.task_id, node=spec.node, error=error_of(error))]
         if asked:
             return self._asked(spec, asked)
-        return [self._finished(spec, _of(report, "result"))]
+        return [self._finished(spec, _of(report, "result"), at)]
 
-    def _finished(self, spec: TaskSpec, result: Any) -> TaskFinished:
+    def _finished(self, spec: TaskSpec, result: Any, at: float) -> TaskFinished:
         self._done.add(spec.task_id)
         self.asking.pop(spec.task_id, None)
         began = self._started.pop(spec.task_id, None)
         shown = plain(result)
-        return TaskFinished(
+        update = shown if isinstance(shown, dict) else {}
+        for name, value in update.items():
+            self._wrote[name] = result[name]
+            if name in self._replacing:
+                self._told[name] = value
+        return made(
+            TaskFinished,
             task_id=spec.task_id,
             node=spec.node,
-            update=shown if isinstance(shown, dict) else {},
+            update=update,
             started=began or 0.0,
-            duration=0.0 if began is None else max(0.0, time.time() - began),
+            duration=0.0 if began is None else max(0.0, at - began),
         )
 
     def _asked(self, spec: TaskSpec, asked: Sequence[Any]) -> list[_Happened]:
@@ -238,14 +300,18 @@ class Translation:
             return []
         known.update(str(_of(each, "id")) for each in new)
         found = tuple(question for each in new for question in self._questions(spec, each))
-        return [TaskInterrupted(task_id=spec.task_id, node=spec.node, interrupts=found)]
+        child = NOWHERE if spec.task_id in self._held else None
+        return [
+            TaskInterrupted(task_id=spec.task_id, node=spec.node, interrupts=found, child=child)
+        ]
 
     def _questions(self, spec: TaskSpec, interrupt: Any) -> Iterator[Interrupt]:
-        inner = self._inner.get(str(_of(interrupt, "id")))
+        inner = self._inner.get(str(_of(interrupt, "id")), "")
         node = f"{spec.node}/{inner}" if inner else spec.node
         count = self._counts[spec.task_id, node]
         self._counts[spec.task_id, node] += 1
-        place = Asked(self._thread_id, spec.task_id, node, count)
+        calls = open_calls(self._known)
+        place = Asked(self._thread_id, spec.task_id, node, inner, count, calls)
         return questions(interrupt, place, self._tools)
 
     def _spec(self, report: Any) -> TaskSpec:
@@ -254,56 +320,75 @@ class Translation:
 
     # --- inside sub-graphs ---------------------------------------------------------------------
 
-    def learn_inner(self, task: Any, path: str = "") -> None:
+    def learn_inner(self, task: Any) -> None:
         """Take up which nodes inside a task ask, from the engine's snapshot of its sub-graph."""
-        for inner in getattr(_of(task, "state"), "tasks", ()):
-            here = f"{path}/{inner.name}" if path else inner.name
-            for interrupt in inner.interrupts:
-                self._inner[str(interrupt.id)] = here
-            self.learn_inner(inner, here)
+        self._inner.update(asking_inside(task))
 
     def _reported_inside(
-        self, report: Any, asked: Sequence[Any], inside: Sequence[str]
+        self, report: Any, asked: Sequence[Any], inside: Sequence[str], at: float
     ) -> list[_Happened]:
         name = _of(report, "name")
-        inner = "/".join((*_names(inside)[1:], name))
-        for each in asked:
+        began = self._started.pop(str(_of(report, "id")), at)
+        inner = "/".join((*names_of(inside)[1:], name))
+        for each in asked if self._knows_inside else ():
             self._inner.setdefault(str(_of(each, "id")), inner)
         error = _of(report, "error")
         if error is not None:
             failed = TaskFailed(task_id=name, node=name, error=error_of(error))
-            return self._inside(inside, lambda _: failed)
+            return self._inside(inside, failed)
         if asked:
             waits = tuple(Interrupt(key=inner, id=inner, node=name, task_id=name) for _ in asked)
             stopped = TaskInterrupted(task_id=name, node=name, interrupts=waits)
-            return self._inside(inside, lambda _: stopped)
-        return self._inside(inside, lambda _: TaskFinished(task_id=name, node=name))
+            return self._inside(inside, stopped)
+        took = max(0.0, at - began)
+        over = TaskFinished(task_id=name, node=name, started=began, duration=took)
+        return self._inside(inside, over)
 
-    def _inside(self, inside: Sequence[str], event: Any) -> list[_Happened]:
-        path = "/".join(_names(inside))
+    def _inside(self, inside: Sequence[str], happened: Any) -> list[_Happened]:
+        """Return what happened in a sub-graph that is drawn; of another one nothing is shown."""
+        path = "/".join(names_of(inside))
+        if f"{path}/{happened.node}" not in self._paths:
+            return []
         root = self._ids.get(inside[0].partition(":")[2])
-        task = "/".join((root.task_id if root else _names(inside)[0], *_names(inside)[1:]))
-        return [ChildEvent(path, task, event(path))]
+        task = "/".join((root.task_id if root else names_of(inside)[0], *names_of(inside)[1:]))
+        return [ChildEvent(path, task, happened)]
 
-    @property
-    def only_running(self) -> str:
-        """The node that runs, if just one does: the engine does not say who said something."""
-        running = {task.node for task in self.tasks if task.task_id in self._started}
-        return running.pop() if len(running) == 1 else ""
+    def held(self, tasks: Sequence[Any], before: Iterable[str]) -> list[Event]:
+        """Return which sub-graphs of these tasks stand at a breakpoint of their own, and where."""
+        found: list[Event] = []
+        for task in tasks:
+            spec, child = self._spec(task), paused_inside(task, before)
+            if child is None or task.interrupts or spec.task_id in self._done:
+                continue
+            found.append(
+                TaskInterrupted(task_id=spec.task_id, node=spec.node, interrupts=(), child=child)
+            )
+        return found
 
     # --- what is only shown --------------------------------------------------------------------
 
     def emitted(
-        self, node: str, kind: Any, data: Any, inside: Sequence[str] = ()
+        self, who: str, kind: Any, data: Any, at: float, inside: Sequence[str]
     ) -> list[_Happened]:
-        """Return something a node said while it ran."""
-        task = next((each.task_id for each in self.tasks if each.node == node), node)
-        said = TaskEmitted(task, node, kind, data, time.time())
-        return self._inside(inside, lambda _: said) if inside else [said]
+        """Return something a task said while it ran: `who` is its node and the engine's id.
 
+        What a graph says that is not drawn is shown at the node that called it.
+        """
+        *outer, last = (*inside, who)
+        while outer and "/".join(names_of((*outer, last))) not in self._paths:
+            *outer, last = outer
+        name, _, task_id = last.rpartition(":")
+        spec = self._ids.get(task_id) or self._only_running(name or task_id)
+        node, task = (name, name) if outer else (spec.node, spec.task_id)
+        said = TaskEmitted(task, node, kind, data, at)
+        return self._inside(outer, said) if outer else [said]
 
-def _names(namespace: Iterable[str]) -> tuple[str, ...]:
-    return tuple(part.partition(":")[0] for part in namespace)
+    def _only_running(self, name: str) -> TaskSpec:
+        """Return the task that runs, if just one does: a thread does not know who started it."""
+        running = [task for task in self.tasks if task.task_id in self._started]
+        if not name and len({task.node for task in running}) == 1:
+            return running[0]
+        return TaskSpec(task_id=name, node=name)
 
 
 def _of(record: Any, name: str) -> Any:

@@ -1,4 +1,4 @@
-"""LangGraph's threads as its checkpointer has them: runs, snapshots, copies, and the branches."""
+"""The branches of a LangGraph thread, as its checkpointer has them."""
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
@@ -6,205 +6,45 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from itertools import pairwise
+from typing import Annotated, Any
 
-from langgraph.errors import InvalidUpdateError
-from langgraph.types import Command
+from pydantic import Field, ValidationError
 
 from nbgraph.adapters.langgraph_events import Translation
+from nbgraph.adapters.langgraph_thread import BY, STOPS, TAG, EngineThread
 from nbgraph.adapters.log import BranchLog, ThreadLog
-from nbgraph.adapters.pump import pumped
 from nbgraph.adapters.values import plain
-from nbgraph.core.events import Event, LiveEvent, RunFailed, RunFinished, RunPaused, TaskFailed
-from nbgraph.core.workers import call_in_worker
-from nbgraph.errors import GraphConfigError, StateUpdateError
+from nbgraph.core.events import (
+    AnswersGiven,
+    BreakpointsSet,
+    Event,
+    Interrupt,
+    LiveEvent,
+    RunFailed,
+    RunFinished,
+    RunPaused,
+    StateEdited,
+    TaskFailed,
+    TaskInterrupted,
+)
+from nbgraph.core.position import Position
+from nbgraph.core.record import Json, Record
+from nbgraph.errors import GraphConfigError
 
-__all__ = ["TAG", "Engine", "follow", "snapshot_parts"]
+__all__ = ["follow", "note_of", "signed", "stops_of"]
 
-_MODES = ("tasks", "checkpoints", "custom")
-"""Not `"messages"`: it has chat models stream that would not have, and some cannot."""
-TAG = "nbgraph_branch"
-"""Names the branch in a run's metadata, which LangGraph keeps with its checkpoints."""
-_COPY = "__copy__"
 _WAY = "branch:to:"
 """What LangGraph calls the channel that leads to a node."""
 _Make = Callable[[BranchLog], Translation]
 _Reports = Callable[[], list[Event | LiveEvent]]
 
 
-class Engine:
-    """One thread of a compiled graph, as the engine's own calls reach it.
-
-    A graph runs in a worker thread by its sync calls; one whose nodes are all async, or whose
-    checkpointer is, runs on the loop by its async ones.
-    """
-
-    def __init__(self, app: Any, thread_id: str) -> None:
-        self.app = app
-        self.thread_id = thread_id
-        self._is_async = _needs_loop(app)
-        self._is_nested = any(True for _ in app.get_subgraphs())
-
-    def config(self, place: str | None = None, **more: Any) -> dict[str, Any]:
-        """Return the engine's config of the thread, at a checkpoint if one is given."""
-        at = {} if place is None else {"checkpoint_id": place}
-        address = {"thread_id": self.thread_id, "checkpoint_ns": "", **at}
-        return {"configurable": address, **more}
-
-    async def stream(
-        self,
-        given: Any,
-        place: str | None,
-        *,
-        metadata: Mapping[str, Any],
-        context: Any,
-        **options: Any,
-    ) -> AsyncGenerator[Mapping[str, Any], None]:
-        """Run from a checkpoint, and yield what the engine says."""
-        head = await self.head()
-        config = self.config(None if place == head else place, metadata=dict(metadata))
-        if isinstance(given, Command) and given.resume is not None:
-            config["configurable"]["__pregel_strict_resume"] = True
-        said = {"stream_mode": list(_MODES), "version": "v2", "subgraphs": self._is_nested}
-        known = {} if context is None else {"context": context}
-        options = {**options, **said, **known, "durability": "sync"}
-        if self._is_async:
-            async for part in self.app.astream(given, config, **options):
-                yield part
-            return
-        async for part in pumped(lambda: self.app.stream(given, config, **options)):
-            yield part
-
-    async def head(self) -> str | None:
-        """Return the checkpoint the engine has as the thread's last; None for a new thread."""
-        found = await self.last()
-        return None if found is None else found.config["configurable"]["checkpoint_id"]
-
-    async def last(self) -> Any:
-        """Return the thread's last checkpoint as the checkpointer has it; None if it has none."""
-        saver, config = self.app.checkpointer, self.config()
-        if self._is_async:
-            return await saver.aget_tuple(config)
-        return await call_in_worker(lambda: saver.get_tuple(config))
-
-    async def snapshot(self, place: str) -> Any:
-        """Return the thread's state at a checkpoint, its sub-graphs' included."""
-        config = self.config(place)
-        if self._is_async:
-            return await self.app.aget_state(config, subgraphs=True)
-        return await call_in_worker(lambda: self.app.get_state(config, subgraphs=True))
-
-    async def history(self) -> list[Any]:
-        """Return all snapshots of the thread, oldest first."""
-        if self._is_async:
-            found = [each async for each in self.app.aget_state_history(self.config())]
-        else:
-            found = await call_in_worker(lambda: list(self.app.get_state_history(self.config())))
-        return found[::-1]
-
-    async def copied(self, place: str) -> str:
-        """Copy a checkpoint, without what was answered there, and return the copy."""
-        return await self._update(place, None, _COPY)
-
-    async def edited(
-        self,
-        place: str | None,
-        update: Mapping[str, Any],
-        as_node: str | None,
-        *,
-        keeps_next: bool = True,
-    ) -> str:
-        """Write an update through the graph's reducers, and return the new checkpoint.
-
-        An edit does not choose the way again: the nodes that were next stay so. The engine routes
-        anew after each update, so where that leads elsewhere the old way is written with it.
-
-        Raises
-        ------
-        StateUpdateError
-            If the engine refuses it, or would go on with other nodes.
-        """
-        before = None if place is None else await self.snapshot(place)
-        planned = () if before is None else tuple(sorted(before.next))
-        try:
-            written = await self._update(place, dict(update), None if keeps_next else as_node)
-        except (InvalidUpdateError, ValueError, KeyError, TypeError) as error:
-            if as_node is None or not keeps_next:
-                raise StateUpdateError(f"LangGraph refuses the update: {error}") from error
-            written = None
-        if not keeps_next or not planned:
-            return _given(written)
-        if written is not None and tuple(sorted((await self.snapshot(written)).next)) == planned:
-            return written
-        return await self._kept(place, update, as_node, planned)
-
-    async def _kept(
-        self,
-        place: str | None,
-        update: Mapping[str, Any],
-        as_node: str | None,
-        planned: tuple[str, ...],
-    ) -> str:
-        if as_node is not None:
-            there = Command(update=dict(update), goto=list(planned))
-            try:
-                written = await self._update(place, there, as_node)
-            except (InvalidUpdateError, ValueError, KeyError, TypeError) as error:
-                raise StateUpdateError(f"LangGraph refuses the update: {error}") from error
-            if tuple(sorted((await self.snapshot(written)).next)) == planned:
-                return written
-        raise StateUpdateError(
-            f"LangGraph would go on with other nodes than {', '.join(planned)} after this update; "
-            "fork the thread at an earlier event and edit it there"
-        )
-
-    async def _update(self, place: str | None, update: Any, as_node: str | None) -> str:
-        config = self.config(place)
-        if self._is_async:
-            made = await self.app.aupdate_state(config, update, as_node=as_node)
-        else:
-            made = await call_in_worker(
-                lambda: self.app.update_state(config, update, as_node=as_node)
-            )
-        return made["configurable"]["checkpoint_id"]
-
-
-def _given(written: str | None) -> str:
-    if written is None:  # pragma: no cover - refused before
-        raise StateUpdateError("LangGraph refuses the update")
-    return written
-
-
-def _needs_loop(app: Any) -> bool:
-    """Return whether only the engine's async calls can run a graph."""
-    if not _is_sync_saver(app.checkpointer):
-        return True
-    builder = getattr(app, "builder", None)
-    nodes: Iterable[Any] = builder.nodes.values() if builder is not None else ()
-    return any(_is_only_async(node.runnable) for node in nodes)
-
-
-def _is_sync_saver(saver: Any) -> bool:
-    """Return whether a checkpointer can be asked without a loop; `Async...Saver` cannot."""
-    return not type(saver).__name__.startswith("Async")
-
-
-def _is_only_async(runnable: Any) -> bool:
-    function = getattr(runnable, "func", runnable)
-    return function is None and getattr(runnable, "afunc", None) is not None
-
-
-def snapshot_parts(snapshot: Any) -> tuple[Mapping[str, Any], Sequence[Any]]:
-    """Return a snapshot's values and planned tasks."""
-    return snapshot.values, snapshot.tasks
-
-
-# --- branches -------------------------------------------------------------------------------
-
-
-async def follow(engine: Engine, log: ThreadLog, translation: _Make) -> None:
+async def follow(engine: EngineThread, log: ThreadLog, translation: _Make) -> None:
     """Take up what the checkpointer has that the log has not: a history is read at most once.
 
     LangGraph keeps a tree of checkpoints. Each of its leaves is a branch; the newest one that no
@@ -219,16 +59,23 @@ async def follow(engine: Engine, log: ThreadLog, translation: _Make) -> None:
     known = {place for branch in log.branches.values() for place in branch.places()}
     if head is None or head in known:
         return
-    history = await engine.history()
     await _check_nodes(engine)
+    history = await engine.history()
+    notes = await engine.notes()
     by_id = {_place(each): each for each in history}
-    for leaf in _leaves(history):
+    tags = {_place(each): _tag(each, notes) for each in history}
+    leaves = _leaves(history, tags)
+    ends = {_place(leaf): await engine.snapshot(_place(leaf)) for leaf in leaves}
+    for leaf in leaves:
         chain = _chain(leaf, by_id)
-        await _take_up(engine, log, chain, known, translation)
+        new = [snapshot for snapshot in chain if _place(snapshot) not in known]
+        if new:
+            branch = _branch_of(log, _parent(new[0]), tags[_place(leaf)])
+            _take_up(_Reading(engine, branch, translation(branch), notes), new, ends[_place(leaf)])
         known.update(_place(each) for each in chain)
 
 
-async def _check_nodes(engine: Engine) -> None:
+async def _check_nodes(engine: EngineThread) -> None:
     found = await engine.last()
     reached = found.checkpoint["channel_versions"] if found is not None else {}
     names = {name.removeprefix(_WAY) for name in reached if name.startswith(_WAY)}
@@ -250,18 +97,19 @@ def _parent(snapshot: Any) -> str | None:
     return None if config is None else config["configurable"].get("checkpoint_id")
 
 
-def _leaves(history: Sequence[Any]) -> list[Any]:
+def _leaves(history: Sequence[Any], tags: Mapping[str, str | None]) -> list[Any]:
     """Return the last snapshot of each branch, that of `"main"` first, then oldest first."""
     parents = {_parent(each) for each in history}
     leaves = [each for each in history if _place(each) not in parents]
-    unnamed = [each for each in leaves if _tag(each) in (None, "main")]
+    unnamed = [each for each in leaves if tags[_place(each)] in (None, "main")]
     main = (unnamed or leaves)[-1]
     return [main, *(each for each in leaves if each is not main)]
 
 
-def _tag(snapshot: Any) -> str | None:
-    """Return the branch a run of ours was on; None for a run of somebody else's."""
-    return (snapshot.metadata or {}).get(TAG)
+def _tag(snapshot: Any, notes: Mapping[str, Sequence[Any]]) -> str | None:
+    """Return the branch a run or a change of ours was on; None for somebody else's."""
+    noted = [each[TAG] for each in notes.get(_place(snapshot), ()) if TAG in each]
+    return (snapshot.metadata or {}).get(TAG) or next(iter(noted), None)
 
 
 def _chain(leaf: Any, by_id: Mapping[str, Any]) -> list[Any]:
@@ -269,21 +117,6 @@ def _chain(leaf: Any, by_id: Mapping[str, Any]) -> list[Any]:
     while (parent := by_id.get(_parent(chain[-1]) or "")) is not None:
         chain.append(parent)
     return chain[::-1]
-
-
-async def _take_up(
-    engine: Engine, log: ThreadLog, chain: Sequence[Any], known: set[str], make: _Make
-) -> None:
-    """Add the snapshots of a chain that are new to the branch they go on with, or to a new one."""
-    new = [snapshot for snapshot in chain if _place(snapshot) not in known]
-    if not new:
-        return
-    branch = _branch_of(log, _parent(new[0]), _tag(chain[-1]))
-    translation = make(branch)
-    for snapshot in new[:-1]:
-        _record(branch, translation, snapshot, _results(translation, snapshot))
-    last = await engine.snapshot(_place(new[-1]))
-    _record(branch, translation, last, _reports(engine.app, translation, last))
 
 
 def _branch_of(log: ThreadLog, parent: str | None, tag: str | None) -> BranchLog:
@@ -301,19 +134,128 @@ def _branch_of(log: ThreadLog, parent: str | None, tag: str | None) -> BranchLog
     return log.branches.setdefault(name, BranchLog(name, log.folding))
 
 
-def _record(branch: BranchLog, translation: Translation, snapshot: Any, reports: _Reports) -> None:
-    source = (snapshot.metadata or {}).get("source", "loop")
-    if source == "input":
-        given = next((task.result for task in snapshot.tasks if task.name == "__start__"), None)
-        translation.given = plain(given)
-    events: list[Event | LiveEvent] = list(
-        translation.checkpoint(_place(snapshot), source, *snapshot_parts(snapshot))
-    )
-    if source != "input":
-        events.extend(reports())
-    at = _seconds(snapshot.created_at)
-    stored = [event for event in events if not isinstance(event, LiveEvent)]
-    branch.record([_dated(event, at) for event in stored], _place(snapshot))
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """A chain of checkpoints on its way into the log of a branch."""
+
+    engine: EngineThread
+    branch: BranchLog
+    translation: Translation
+    notes: Mapping[str, Sequence[Any]]
+
+    @property
+    def stops(self) -> Sequence[str]:
+        """The nodes that the branch pauses before."""
+        named = self.branch.position.before
+        return self.engine.stops if named is None else named
+
+    def record(self, snapshot: Any, reports: _Reports) -> None:
+        """Take up a checkpoint: what it says, what was noted there, what its tasks report."""
+        source = (snapshot.metadata or {}).get("source", "loop")
+        if source == "input":
+            given = next((task.result for task in snapshot.tasks if task.name == "__start__"), None)
+            self.translation.given = plain(given)
+        place, at = _place(snapshot), _seconds(snapshot.created_at)
+        self._keep(self._stopped((snapshot.metadata or {}).get(STOPS)), place, at)
+        by = (snapshot.metadata or {}).get(BY)
+        said = self.translation.checkpoint(place, source, snapshot.values, snapshot.tasks)
+        self._keep([signed(event, by) for event in said], place, at)
+        for note in _in_order(self.notes.get(place, ())):
+            self._keep(self._noted(note), place, None)
+        if not any(task.name == "__start__" for task in snapshot.tasks):
+            self._keep(reports(), place, at)
+
+    def _stopped(self, lists: str | None) -> list[Event]:
+        """Return that a branch has breakpoints of its own, where these are others than before."""
+        position = self.branch.position
+        if lists is None:
+            return []
+        before, after = (None if each is None else tuple(each) for each in json.loads(lists))
+        same = (before, after) == (position.before, position.after)
+        return [] if same else [BreakpointsSet(before=before, after=after)]
+
+    def _keep(self, events: Iterable[Event | LiveEvent], place: str, at: float | None) -> None:
+        stored = [event for event in events if not isinstance(event, LiveEvent)]
+        self.branch.record([_dated(event, at) for event in stored], place)
+
+    def _noted(self, note: _Note) -> list[Event]:
+        """Return what a note tells: questions as they were asked, and then their answers."""
+        pending = self.branch.position.pending
+        new = [each for each in note.questions if each.key not in pending]
+        asked = [
+            TaskInterrupted(
+                task_id=each.task_id,
+                node=each.node,
+                interrupts=(each,),
+                created_at=each.created_at,
+            )
+            for each in new
+        ]
+        for each in new:
+            self.translation.noted(each)
+        first = len(self.branch.events) + 1
+        places = {each.key: first + number for number, each in enumerate(new)}
+        known = {key: question.asked for key, question in pending.items()} | places
+        given = note.told
+        if isinstance(given, AnswersGiven):
+            given = given.model_copy(update={"asked": {key: known[key] for key in given.answers}})
+            self.translation.answered(each.id for each in note.questions if note.whole)
+        return [*asked, given]
+
+
+def _take_up(reading: _Reading, new: Sequence[Any], last: Any) -> None:
+    """Record snapshots that follow one another, and of the last how the run that left it ended."""
+    for snapshot, following in pairwise(new):
+        # What a task reported after the thread was taken back there belongs to another branch.
+        goes_on = (following.metadata or {}).get("source") not in ("fork", "update")
+        reading.record(snapshot, _results(reading.translation, snapshot) if goes_on else list)
+    reading.record(last, _reports(reading, last))
+
+
+def signed(event: Event, by: str | None) -> Event:
+    """Return an edit with the name of who made it; any other event as it is."""
+    return event.model_copy(update={"by": by}) if isinstance(event, StateEdited) and by else event
+
+
+# --- notes ----------------------------------------------------------------------------------
+
+
+class _Note(Record):
+    """What only we know of a checkpoint, as it is kept with it.
+
+    `questions` are those of the engine's interrupts that were answered, in part or (`whole`) all.
+    """
+
+    at: float
+    told: Annotated[AnswersGiven | BreakpointsSet, Field(discriminator="type")]
+    questions: tuple[Interrupt, ...] = ()
+    whole: bool = True
+
+
+def note_of(event: AnswersGiven | BreakpointsSet, branch: BranchLog) -> Json:
+    """Return an event as it is kept with the checkpoint that a branch stands at."""
+    answers = event.answers if isinstance(event, AnswersGiven) else {}
+    pending, answered = branch.position.pending, branch.position.answered
+    ids = {pending[key].id for key in answers}
+    asked = {key: item.interrupt for key, item in answered.items()} | dict(pending)
+    batch = tuple(question for question in asked.values() if question.id in ids)
+    whole = all(each.key in answers or each.key in answered for each in batch)
+    note = _Note(at=event.created_at, told=event, questions=batch, whole=whole)
+    return note.model_dump(mode="json")
+
+
+def _in_order(kept: Iterable[Any]) -> list[_Note]:
+    """Return notes as they were made; what is none of ours is left out."""
+    found: list[_Note] = []
+    for each in kept:
+        try:
+            found.append(_Note.model_validate(each))
+        except ValidationError:
+            continue
+    return sorted(found, key=lambda note: note.at)
+
+
+# --- reports --------------------------------------------------------------------------------
 
 
 def _results(translation: Translation, snapshot: Any) -> _Reports:
@@ -326,15 +268,17 @@ def _results(translation: Translation, snapshot: Any) -> _Reports:
     ]
 
 
-def _reports(app: Any, translation: Translation, snapshot: Any) -> _Reports:
+def _reports(reading: _Reading, snapshot: Any) -> _Reports:
     """Return what the tasks of the last superstep say, and how the run that left them ended."""
 
     def reports() -> list[Event | LiveEvent]:
+        translation = reading.translation
         for task in snapshot.tasks:
             translation.learn_inner(task)
         told = [task for task in snapshot.tasks if task.error or task.interrupts or task.result]
         events = [event for task in told for event in translation.reported(_told(task))]
-        return [*events, *_ending(app, translation, events)]
+        held = translation.held(snapshot.tasks, reading.stops)
+        return [*events, *held, *_ending(reading, [*events, *held])]
 
     return reports
 
@@ -349,17 +293,27 @@ def _task(task: Any) -> dict[str, Any]:
     return {name: getattr(task, name) for name in ("id", "name", "error", "interrupts", "result")}
 
 
-def _ending(app: Any, translation: Translation, events: Sequence[Event | LiveEvent]) -> list[Event]:
+def _ending(reading: _Reading, events: Sequence[Event | LiveEvent]) -> list[Event]:
     failed = next((event for event in events if isinstance(event, TaskFailed)), None)
+    translation = reading.translation
     if failed is not None:
         return [RunFailed(error=failed.error)]
-    if translation.asking:
+    if any(translation.asking.values()):
         return [RunPaused(reason="interrupt")]
     if not translation.tasks:
         return [RunFinished()]
-    before = app.interrupt_before_nodes
-    pauses = before == "*" or any(task.node in before for task in translation.tasks)
-    return [RunPaused(reason="before")] if pauses else []
+    inside = [event.child for event in events if isinstance(event, TaskInterrupted)]
+    sides = [child.paused for child in inside if child is not None and child.paused]
+    if {*reading.stops} & {task.node for task in translation.tasks} or "before" in sides[:1]:
+        return [RunPaused(reason="before")]
+    return [RunPaused(reason="after")] if sides else []
+
+
+def stops_of(position: Position) -> dict[str, str]:
+    """Return the breakpoints of a branch as they are kept in its runs' metadata."""
+    if position.before is None and position.after is None:
+        return {}
+    return {STOPS: json.dumps([position.before, position.after])}
 
 
 def _dated(event: Event, at: float | None) -> Event:

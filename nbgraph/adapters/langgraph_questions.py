@@ -28,7 +28,7 @@ from nbgraph.core.decisions import (
 )
 from nbgraph.core.events import Interrupt
 
-__all__ = ["Asked", "questions", "resumption", "tools_of"]
+__all__ = ["Asked", "open_calls", "questions", "resumption", "tools_of"]
 
 _ACTIONS: Mapping[str, Action] = {
     "approve": "approve",
@@ -41,12 +41,28 @@ _MESSAGES = ("message", "question", "description", "instruction")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Where an interrupt stands: its task, the node that asks, and the how manyeth it is there."""
+    """Where an interrupt stands: its task, the node that asks, and the how manyeth it is there.
+
+    `inner` is the path of the node within the task's, for one in a sub-graph; `calls` are the tool
+    calls that the last message asks for, which a batch does not name.
+    """
 
     thread_id: str
     task_id: str
     node: str
+    inner: str
     index: int
+    calls: tuple[Mapping[str, Any], ...] = ()
+
+
+def open_calls(state: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
+    """Return the tool calls that the last message of a state asks for; it is all JSON."""
+    for value in state.values():
+        last = value[-1] if isinstance(value, list) and value else None
+        calls = last.get("tool_calls") if isinstance(last, dict) else None
+        if isinstance(calls, list) and calls:
+            return tuple(call for call in calls if isinstance(call, dict))
+    return ()
 
 
 def tools_of(app: Any) -> dict[str, Any]:
@@ -68,7 +84,7 @@ def questions(interrupt: Any, asked: Asked, tools: Mapping[str, Any]) -> Iterato
     of several calls `"<task>:<index>/<call>"`.
     """
     value = interrupt["value"] if isinstance(interrupt, Mapping) else interrupt.value
-    calls = _calls(value, _schema_of(interrupt))
+    calls = _calls(value, _schema_of(interrupt), asked.calls)
     if calls is None:
         yield _question(interrupt, value, asked)
         return
@@ -91,31 +107,34 @@ def _schema_of(interrupt: Any) -> dict[str, Any] | None:
 
 
 def _place(asked: Asked) -> str:
-    inner = asked.node.partition("/")[2]
-    path = f"{asked.task_id}/{inner}" if inner else asked.task_id
+    path = f"{asked.task_id}/{asked.inner}" if asked.inner else asked.task_id
     return f"{path}:{asked.index}"
 
 
 def _question(interrupt: Any, value: Any, asked: Asked) -> Interrupt:
-    shown = plain(value)
+    message, payload = _told(plain(value))
     return Interrupt(
         key=_place(asked),
         id=_id_of(interrupt),
         node=asked.node,
         task_id=asked.task_id,
-        payload=None if isinstance(shown, str) else shown,
-        message=_message(shown),
+        payload=payload,
+        message=message,
         response_schema=_schema_of(interrupt),
     )
 
 
-def _message(value: Any) -> str | None:
+def _told(value: Any) -> tuple[str | None, Any]:
+    """Return the question in words, and what is shown beside it, without those words."""
     if isinstance(value, str):
-        return value
+        return value, None
     if not isinstance(value, dict):
-        return None
-    texts = (value.get(name) for name in _MESSAGES)
-    return next((text for text in texts if isinstance(text, str) and text), None)
+        return None, value
+    for name in _MESSAGES:
+        if isinstance(value.get(name), str) and value[name]:
+            rest = {key: each for key, each in value.items() if key != name}
+            return value[name], rest or None
+    return None, value
 
 
 # --- tool calls -----------------------------------------------------------------------------
@@ -135,11 +154,13 @@ def _is_batch(value: Any) -> bool:
     return isinstance(value, Mapping) and "action_requests" in value
 
 
-def _calls(value: Any, schema: Mapping[str, Any] | None) -> list[_Call] | None:
+def _calls(
+    value: Any, schema: Mapping[str, Any] | None, calls: Sequence[Mapping[str, Any]]
+) -> list[_Call] | None:
     """Return the calls that HumanInTheLoopMiddleware asks about; None for any other value."""
     try:
         if _is_batch(value):
-            return _batched(value["action_requests"], value["review_configs"])
+            return _batched(value["action_requests"], value["review_configs"], calls)
         if isinstance(value, Mapping) and value.get("type") == "tool_approval":
             return [_single(cast("Mapping[str, Any]", value), schema or {})]
     except (KeyError, TypeError, AttributeError):  # somebody else's value of that look
@@ -147,18 +168,31 @@ def _calls(value: Any, schema: Mapping[str, Any] | None) -> list[_Call] | None:
     return None
 
 
-def _batched(requests: Sequence[Any], configs: Sequence[Any]) -> list[_Call]:
+def _batched(
+    requests: Sequence[Any], configs: Sequence[Any], calls: Sequence[Mapping[str, Any]]
+) -> list[_Call]:
     reviews = {config["action_name"]: config for config in configs}
+    free = list(calls)
     return [
         _Call(
             request["name"],
             dict(request["args"]),
             str(request.get("description") or ""),
             _allowed(reviews[request["name"]]["allowed_decisions"]),
-            schema=reviews[request["name"]].get("args_schema"),
+            _call_id(request, free),
+            reviews[request["name"]].get("args_schema"),
         )
         for request in requests
     ]
+
+
+def _call_id(request: Any, free: list[Mapping[str, Any]]) -> str:
+    """Return the id of the first call that is this one, and take it from those that are left."""
+    arguments = plain(request["args"])
+    for number, call in enumerate(free):
+        if call.get("name") == request["name"] and call.get("args") == arguments:
+            return str(free.pop(number).get("id") or "")
+    return ""
 
 
 def _single(value: Mapping[str, Any], schema: Mapping[str, Any]) -> _Call:

@@ -14,10 +14,20 @@ import typing
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, get_args, get_origin
 
+from langgraph.channels import LastValue
+
+from nbgraph.adapters.langgraph_inside import breakpoints_of
 from nbgraph.core.driver import ANYWHERE, EdgeShape, NodeShape, Shape
 from nbgraph.core.type_judges import adapter
 
-__all__ = ["field_types", "given_to", "is_messages", "shape_of", "subgraph_of"]
+__all__ = [
+    "field_types",
+    "given_to",
+    "is_messages",
+    "replaced_fields",
+    "shape_of",
+    "subgraph_of",
+]
 
 _START, _END = "__start__", "__end__"
 _MESSAGES: Mapping[str, Any] = {
@@ -40,7 +50,14 @@ def shape_of(app: Any) -> Shape:
     nodes: list[NodeShape] = []
     edges: list[EdgeShape] = []
     _add(app, "", nodes, edges, frozenset())
-    return Shape(_name(app), tuple(nodes), tuple(dict.fromkeys(edges)), _input_schema(app))
+    paths = [node.path for node in nodes]
+    before, after = (
+        tuple(path for path in breakpoints_of(app, side) if path in paths)
+        for side in ("before", "after")
+    )
+    return Shape(
+        _name(app), tuple(nodes), tuple(dict.fromkeys(edges)), _input_schema(app), before, after
+    )
 
 
 def _name(app: Any) -> str:
@@ -154,6 +171,14 @@ def field_types(app: Any) -> dict[str, Any]:
     builder = getattr(app, "builder", None)
     hints = _hints(getattr(builder, "state_schema", None))
     return {name: _undecorated(hint) for name, hint in hints.items()}
+
+
+def replaced_fields(app: Any) -> frozenset[str]:
+    """Return the fields of a graph that have no reducer: a task's value is the field's."""
+    if isinstance(app.stream_channels_asis, str):
+        return frozenset()  # a function has no fields
+    names = app.stream_channels_list
+    return frozenset(name for name in names if type(app.channels.get(name)) is LastValue)
 
 
 def _hints(state_type: Any) -> dict[str, Any]:

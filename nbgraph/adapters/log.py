@@ -5,13 +5,15 @@ Nothing is kept here that the engine does not keep, save who answered when.
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from bisect import bisect_right
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from typing import Any
+from weakref import WeakKeyDictionary
 
-from nbgraph.core.codec import stamped
+from nbgraph.core.codec import stamp
 from nbgraph.core.driver import Folding
 from nbgraph.core.events import (
     AnswerRefused,
@@ -33,7 +35,7 @@ from nbgraph.errors import (
     UnknownThreadError,
 )
 
-__all__ = ["BranchLog", "ThreadLog"]
+__all__ = ["BranchLog", "ThreadLog", "forget", "thread_log"]
 
 _REPORTS = (
     TaskFinished,
@@ -95,16 +97,16 @@ class BranchLog:
         return self._places[at - 1][1] if at else None
 
     def record(self, events: Iterable[Event], place: Any = None) -> list[Event]:
-        """Append events; from the first of them on the engine stands at `place`."""
+        """Append events of nobody else; from the first on the engine stands at `place`."""
         if place is not None and place != self.place:
             self._places.append((len(self.events) + 1, place))
         made: list[Event] = []
         for event in events:
             sequence = len(self.events) + 1
-            placed = stamped(event, branch_id=self.id, sequence=sequence)
-            self.events.append(placed)
-            self.position = advance(self.position, placed, self._folding)
-            made.append(placed)
+            stamp(event, branch_id=self.id, sequence=sequence)
+            self.events.append(event)
+            self.position = advance(self.position, event, self._folding)
+            made.append(event)
         return made
 
     def position_at(self, sequence: int) -> Position:
@@ -122,15 +124,25 @@ class BranchLog:
 
 
 class ThreadLog:
-    """The branches of one thread, shared by all drivers of it."""
+    """The branches of one thread, shared by all drivers of it.
+
+    Attributes
+    ----------
+    branches : dict of str to BranchLog
+        The branches that are known, `"main"` first.
+    reading : asyncio.Lock
+        Held while somebody takes up what the engine has.
+    running : bool
+        Whether a request is carried out.
+    """
 
     def __init__(self, thread_id: str, folding: Folding) -> None:
         self.thread_id = thread_id
         self.folding = folding
         self.branches = {"main": BranchLog("main", folding)}
-        self.loaded = False
+        self.reading = asyncio.Lock()
+        self.running = False
         self._lock = threading.Lock()
-        self._running = False
 
     def branch(self, branch_id: str) -> BranchLog:
         """Return a branch.
@@ -154,15 +166,15 @@ class ThreadLog:
             If it is held already.
         """
         with self._lock:
-            if self._running:
+            if self.running:
                 raise ResumeError(
                     f"Thread {self.thread_id!r} is running; stop it, or wait for its end"
                 )
-            self._running = True
+            self.running = True
         try:
             yield
         finally:
-            self._running = False
+            self.running = False
 
     def check_fork(self, branch: BranchLog, at: int | None, name: str | None) -> tuple[int, str]:
         """Return the event to fork at, and the new branch's name.
@@ -193,3 +205,19 @@ class ThreadLog:
     def events(self, branch_id: str, after: int) -> Sequence[Event]:
         """Return a branch's events after number `after`."""
         return tuple(self.branch(branch_id).events[after:])
+
+
+_threads: WeakKeyDictionary[Any, dict[str, ThreadLog]] = WeakKeyDictionary()
+
+
+def thread_log(app: Any, thread_id: str, folding: Folding) -> ThreadLog:
+    """Return what is known of a thread of a graph: one log for all who look at it."""
+    known = _threads.setdefault(app, {})
+    if thread_id not in known:
+        known[thread_id] = ThreadLog(thread_id, folding)
+    return known[thread_id]
+
+
+def forget(app: Any) -> None:
+    """Forget what is known of a graph's threads, as a restart of the kernel does."""
+    _threads.pop(app, None)

@@ -1,15 +1,13 @@
-"""An engine's sync stream, iterated in a worker thread and read on a loop."""
+"""What an engine says while it runs, wherever it runs, read on a loop."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncGenerator, Callable, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import Generic, TypeVar
 
-from nbgraph.core.workers import call_in_worker
-
-__all__ = ["pumped"]
+__all__ = ["EngineExit", "pumped"]
 
 _PAUSE = 0.02
 """Seconds between two looks while parts keep coming: waking a loop costs more than a part."""
@@ -17,27 +15,60 @@ _PAUSE = 0.02
 T = TypeVar("T")
 
 
-async def pumped(begin: Callable[[], Iterable[T]]) -> AsyncGenerator[T, None]:
-    """Iterate in a worker thread, and yield on the loop. Closed early, it waits for the thread."""
-    pump = _Pump(begin)
-    job = asyncio.create_task(call_in_worker(pump.iterate))
+async def pumped(
+    run: Callable[[Callable[[T], None]], Awaitable[None]],
+) -> AsyncGenerator[list[T], None]:
+    """Run something that is given where to put its parts, from any thread, and yield them.
+
+    Closed early, it waits for the end of what runs.
+
+    Raises
+    ------
+    EngineExit
+        If it ended with what is no `Exception`: on a loop, that would end the loop.
+    """
+    pump: _Pump[T] = _Pump()
+    job = asyncio.ensure_future(_ended(run, pump))
     try:
         while not pump.over:
-            for part in await pump.taken():
-                yield part
+            parts = await pump.taken()
+            if parts:
+                yield parts
     finally:
-        await asyncio.shield(job)
-    if pump.error is not None:
-        raise pump.error
+        await asyncio.wait([job])
+    error = job.result()
+    if isinstance(error, Exception):
+        raise error
+    if error is not None:
+        raise EngineExit(error)
+
+
+async def _ended(
+    run: Callable[[Callable[[T], None]], Awaitable[None]], pump: _Pump[T]
+) -> BaseException | None:
+    """Return what a run ended with."""
+    try:
+        await run(pump.put)
+    except BaseException as error:  # noqa: BLE001 - it is raised where the parts are read
+        return error
+    finally:
+        pump.end()
+    return None
+
+
+class EngineExit(Exception):
+    """A node asked to leave the process, or was interrupted: `cause` is what it raised."""
+
+    def __init__(self, cause: BaseException) -> None:
+        super().__init__(repr(cause))
+        self.cause = cause
 
 
 class _Pump(Generic[T]):
-    """Parts on their way from the thread to the loop, which is woken once for many."""
+    """Parts on their way to the loop, which is woken once for many."""
 
-    def __init__(self, begin: Callable[[], Iterable[T]]) -> None:
+    def __init__(self) -> None:
         self.over = False
-        self.error: BaseException | None = None
-        self._begin = begin
         self._loop = asyncio.get_running_loop()
         self._lock = threading.Lock()
         self._parts: list[T] = []
@@ -45,19 +76,18 @@ class _Pump(Generic[T]):
         self._awake = False
         self._arrived = asyncio.Event()
 
-    def iterate(self) -> None:
-        """Take all parts; called in the thread."""
-        try:
-            for part in self._begin():
-                with self._lock:
-                    self._parts.append(part)
-                    wake, self._awake = not self._awake, True
-                if wake:
-                    self._loop.call_soon_threadsafe(self._arrived.set)
-        except BaseException as error:  # noqa: BLE001 - it is raised where the parts are read
-            self.error = error
+    def put(self, part: T) -> None:
+        """Send a part on its way; called from any thread."""
+        with self._lock:
+            self._parts.append(part)
+            wake, self._awake = not self._awake, True
+        if wake:
+            self._loop.call_soon_threadsafe(self._arrived.set)
+
+    def end(self) -> None:
+        """Take up that no more parts will come."""
         self._ended = True
-        self._loop.call_soon_threadsafe(self._arrived.set)
+        self._arrived.set()
 
     async def taken(self) -> list[T]:
         """Return the parts that are there, once there is one or the end."""

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
 
 from nbgraph.adapters.log import BranchLog
-from nbgraph.core.answering import check_unanswered
 from nbgraph.core.driver import Shape
 from nbgraph.core.events import Event
-from nbgraph.core.flow import Structure
 from nbgraph.core.lapses import Lapse
-from nbgraph.core.node import Node, node
-from nbgraph.core.opening import opening
 from nbgraph.core.requests import Continue, Edit, Resume, SetBreakpoints, Skip, Start
 from nbgraph.core.schema import StateSchema
+from nbgraph.core.stand_ins import opening_for
 from nbgraph.errors import ResumeError
 
-__all__ = ["check_edit", "checked"]
+__all__ = ["check_edit", "checked", "expanded"]
+
+_ALL = "*"
 
 
 def checked(
@@ -40,19 +39,8 @@ def checked(
         _check_answers(request)
     if isinstance(request, Continue) and request.tasks:
         raise ResumeError("This engine runs all tasks of a superstep; leave tasks= out")
-    stand_ins = {each.path: _stand_in(each.path) for each in shape.nodes}
-    try:
-        return opening(
-            request,
-            branch.position,
-            structure=Structure(stand_ins),
-            schema=StateSchema(dict),
-            thread_id=thread_id,
-        )
-    except ResumeError:
-        if isinstance(request, Resume):
-            check_unanswered(branch.events, request.asked, request.asked)
-        raise
+    schema = StateSchema(dict)
+    return opening_for(request, shape, branch.events, branch.position, thread_id, schema)
 
 
 def check_edit(request: Edit) -> None:
@@ -84,8 +72,10 @@ def _start(branch: BranchLog) -> list[Event]:
     return []
 
 
-def _stand_in(path: str) -> Node:
-    def nothing(state: Any) -> None:  # noqa: ARG001 - a node takes the state
-        return None
-
-    return node(name=path)(nothing)
+def expanded(named: Iterable[str], shape: Shape) -> list[str]:
+    """Return the paths of nodes; `"*"` is all of the graph's own, those of sub-graphs not."""
+    found: dict[str, None] = {}
+    for name in named:
+        every = (node.path for node in shape.nodes if node.parent is None)
+        found.update(dict.fromkeys(every if name == _ALL else (name,)))
+    return list(found)

@@ -75,9 +75,15 @@ class WholeValues:
     ----------
     types : mapping of str to type, optional
         The fields' types, for `view`.
+    replacing : set of str
+        Fields that a task replaces: what it wrote is the whole new value, when its superstep is
+        finished.
     """
 
-    def __init__(self, types: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, types: Mapping[str, Any] | None = None, replacing: frozenset[str] = frozenset()
+    ) -> None:
+        self.replacing = replacing
         self._types = dict(types or {})
         self._adapters: dict[str, TypeAdapter[Any]] = {}
 
@@ -93,10 +99,18 @@ class WholeValues:
     def apply_all(
         self,
         state: Mapping[str, Any],
-        updates: Iterable[tuple[Mapping[str, Any], Sequence[str]]],  # noqa: ARG002 - see below
+        updates: Iterable[tuple[Mapping[str, Any], Sequence[str]]],
     ) -> Mapping[str, Any]:
-        """Return the state as it was: what tasks wrote follows as whole values."""
-        return state
+        """Return the state after tasks replaced fields; other fields follow as whole values."""
+        if not self.replacing:
+            return state
+        written = {
+            name: value
+            for update, _ in updates
+            for name, value in update.items()
+            if name in self.replacing
+        }
+        return {**state, **written}
 
     def to_json(self, state: Mapping[str, Any]) -> dict[str, Any]:
         """Return the state as JSON."""

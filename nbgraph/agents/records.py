@@ -162,7 +162,7 @@ class _Fold:
             return
         before = self.asked.get(question.key)
         if before is not None and self.rows[before].executed is None:
-            self._void(before)
+            self._void(before, call.tool_call_id)
         self.asked[question.key] = len(self.rows)
         self.allowed[question.key] = call.allowed
         self.rows.append(
@@ -179,8 +179,11 @@ class _Fold:
             )
         )
 
-    def _void(self, place: int) -> None:
+    def _void(self, place: int, call_id: str) -> None:
         """Mark a row whose question is asked again, unless its call has run or may not."""
+        row = self.rows[place]
+        if row.decided_at is not None and row.tool_call_id != call_id:
+            return  # another call under the same key: an engine's next turn
         if self.rows[place].decision in ("pending", "approve", "edit"):
             self.rows[place] = replace(self.rows[place], decision="void", approved=None)
 
@@ -227,7 +230,8 @@ class _Fold:
             for place in self.asked.values():
                 row = self.rows[place]
                 if row.tool_call_id == message.get("tool_call_id") and row.approved is not None:
-                    self.rows[place] = replace(row, executed=message["arguments"])
+                    ran = message.get("arguments", row.approved)
+                    self.rows[place] = replace(row, executed=ran)
 
 
 def _call_of(question: Interrupt) -> ToolInterrupt | None:
@@ -241,9 +245,13 @@ def _call_of(question: Interrupt) -> ToolInterrupt | None:
 
 
 def _tool_messages(values: Iterable[Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield the tool messages with arguments among values, which are JSON."""
+    """Yield the tool messages of calls that ran among values, which are JSON.
+
+    LangChain's have no arguments: a call runs with those that were approved.
+    """
     listed = (cast("list[Any]", one) if isinstance(one, list) else [one] for one in values)
     for item in chain.from_iterable(listed):
         message = cast("dict[str, Any]", item) if isinstance(item, dict) else {}
-        if message.get("type") == "tool" and isinstance(message.get("arguments"), dict):
+        known = isinstance(message.get("arguments"), dict) or "additional_kwargs" in message
+        if message.get("type") == "tool" and known:
             yield message

@@ -11,7 +11,17 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 from nbgraph.core.events import ChildEvent, Event, LiveEvent
 from nbgraph.core.quick_dataclass import dataclass
-from nbgraph.core.requests import Request
+from nbgraph.core.requests import (
+    Continue,
+    Edit,
+    Fork,
+    Request,
+    Resume,
+    SetBreakpoints,
+    Skip,
+    Start,
+    Stop,
+)
 
 __all__ = [
     "ANYWHERE",
@@ -26,6 +36,7 @@ __all__ = [
     "NodeShape",
     "Shape",
     "TellsInside",
+    "needed",
 ]
 
 ANYWHERE = "__anywhere__"
@@ -35,6 +46,26 @@ Capability = Literal[
     "step", "until", "stop", "pause", "edit", "skip", "breakpoints", "break_when", "fork"
 ]
 """What an engine may be able to do beyond starting, resuming and continuing."""
+
+
+def needed(request: Request) -> tuple[Capability, ...]:
+    """Return what an engine must be able to do for a request."""
+    match request:
+        case Continue(steps=steps, until=until):
+            named: list[Capability] = ["step"] if steps else []
+            return (*named, "until") if until else tuple(named)
+        case Stop(gently=gently):
+            return ("pause",) if gently else ("stop",)
+        case SetBreakpoints():
+            return ("breakpoints",)
+        case Edit():
+            return ("edit",)
+        case Skip():
+            return ("skip",)
+        case Fork():
+            return ("fork",)
+        case Start() | Resume():
+            return ()
 
 
 @dataclass(frozen=True, slots=True)

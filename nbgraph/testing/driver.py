@@ -18,11 +18,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-from nbgraph.core.answering import check_unanswered
 from nbgraph.core.codec import stamped
-from nbgraph.core.driver import Capability, NodeShape, Shape
+from nbgraph.core.driver import Capability, NodeShape, Shape, needed
 from nbgraph.core.events import (
     ChildEvent,
     Event,
@@ -32,9 +30,6 @@ from nbgraph.core.events import (
     RunStopped,
     StateEdited,
 )
-from nbgraph.core.flow import Structure
-from nbgraph.core.node import Node, node
-from nbgraph.core.opening import opening
 from nbgraph.core.position import Position, fold
 from nbgraph.core.requests import (
     Continue,
@@ -48,6 +43,7 @@ from nbgraph.core.requests import (
     Stop,
 )
 from nbgraph.core.schema import StateSchema
+from nbgraph.core.stand_ins import opening_for
 from nbgraph.errors import (
     ResumeError,
     StateStoreError,
@@ -159,7 +155,7 @@ class FakeDriver:
                     yield event
 
     def _check_capable(self, request: Request) -> None:
-        for capability in _needed(request):
+        for capability in needed(request):
             if self.capabilities[capability] is not None:
                 raise UnsupportedByEngineError(self.engine, capability)
 
@@ -168,19 +164,9 @@ class FakeDriver:
     ) -> list[Event]:
         if self._running:
             raise ResumeError(f"Thread {self.thread_id!r} is running")
-        structure = Structure({each.path: _stand_in(each.path) for each in self.shape.nodes})
-        try:
-            return opening(
-                request,
-                self._position,
-                structure=structure,
-                schema=self.folding,
-                thread_id=self.thread_id,
-            )
-        except ResumeError:
-            if isinstance(request, Resume):
-                check_unanswered(self._branch.events, request.asked, request.asked)
-            raise
+        return opening_for(
+            request, self.shape, self._branch.events, self._position, self.thread_id, self.folding
+        )
 
     async def _played(
         self, request: Start | Resume | Continue
@@ -248,26 +234,6 @@ class FakeDriver:
         self._stopping = Stop() if self._running else None
 
 
-def _needed(request: Request) -> tuple[Capability, ...]:
-    """Return what an engine must be able to do for a request."""
-    match request:
-        case Continue(steps=steps, until=until):
-            named: list[Capability] = ["step"] if steps else []
-            return (*named, "until") if until else tuple(named)
-        case Stop(gently=gently):
-            return ("pause",) if gently else ("stop",)
-        case SetBreakpoints():
-            return ("breakpoints",)
-        case Edit():
-            return ("edit",)
-        case Skip():
-            return ("skip",)
-        case Fork():
-            return ("fork",)
-        case Start() | Resume():
-            return ()
-
-
 def _shape(turns: Iterable[Iterable[Event | LiveEvent]]) -> Shape:
     names = dict.fromkeys(
         str(event.node)
@@ -277,10 +243,3 @@ def _shape(turns: Iterable[Iterable[Event | LiveEvent]]) -> Shape:
     )
     nodes = tuple(NodeShape(name, name) for name in names)
     return Shape("fake", nodes, (), {"type": "object"})
-
-
-def _stand_in(path: str) -> Node:
-    def nothing(state: Any) -> None:  # noqa: ARG001 - a node takes the state
-        return None
-
-    return node(name=path)(nothing)

@@ -45,7 +45,7 @@ def asks(value="Go on?", schema=None, name="ask"):
     return ask
 
 
-class _Scripted(GenericFakeChatModel):
+class Scripted(GenericFakeChatModel):
     def bind_tools(self, *args, **options):
         return self
 
@@ -69,7 +69,7 @@ def agent(calls, rules, *, ran, mode="batched", checkpointer=None):
         {"name": name, "args": arguments, "id": f"c{number}"}
         for number, (name, arguments) in enumerate(calls)
     ]
-    model = _Scripted(messages=iter([AIMessage("", tool_calls=asked), AIMessage("done")]))
+    model = Scripted(messages=iter([AIMessage("", tool_calls=asked), AIMessage("done")]))
     return create_agent(
         model,
         tools=[refund, remove],

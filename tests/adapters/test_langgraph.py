@@ -43,7 +43,7 @@ def test_a_question_has_the_nodes_key_its_schema_and_its_message():
     asked = session.pending["ask:0"]
     assert (result.status, asked.node, asked.message) == ("interrupted", "ask", "How many?")
     assert asked.response_schema == {"type": "integer"}
-    assert asked.payload == {"question": "How many?", "limit": 3}
+    assert asked.payload == {"limit": 3}
     assert session.marks == {"plan": "done", "ask": "waiting"}
 
 

@@ -10,7 +10,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.types import interrupt
 from typing_extensions import TypedDict
 
-from nbgraph.adapters.langgraph import LangGraphDriver
+from nbgraph.adapters.langgraph import open_thread
 from nbgraph.testing.drivers import DriverConformance
 
 
@@ -61,10 +61,10 @@ class TestLangGraphDriver(DriverConformance):
         return {"log": ["first"]}
 
     def make_driver(self):
-        return LangGraphDriver(compiled(self.first, self.asks), "t")
+        return open_thread(compiled(self.first, self.asks), "t")[0]
 
     def make_failing_driver(self):
-        return LangGraphDriver(compiled(fails, self.asks), "t")
+        return open_thread(compiled(fails, self.asks), "t")[0]
 
 
 class TestAnAsyncLangGraphDriver(TestLangGraphDriver):

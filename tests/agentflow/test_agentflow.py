@@ -6,9 +6,11 @@ import pytest
 from injectq import InjectQ
 from tenxgraph.core.graph import StateGraph, ToolNode
 from tenxgraph.core.state import AgentState, Message
+from tenxgraph.storage.checkpointer import InMemoryCheckpointer
 from tenxgraph.utils import END, interrupt
 
 from nbgraph import open_session
+from nbgraph.adapters.log import forget
 from nbgraph.errors import (
     AlreadyAnsweredError,
     AnswerError,
@@ -235,16 +237,29 @@ def test_a_thread_that_another_process_left_is_found_where_it_stands():
     assert again.state["log"] == ["first", "7", "last"]
 
 
-def test_threads_of_several_graphs_do_not_meet():
-    apps = {f"{name}{number}": three() for name in "abc" for number in range(3)}
+def test_nine_pairs_of_graph_and_checkpointer_do_not_meet():
+    apps = {
+        (name, number): three(checkpointer=InMemoryCheckpointer())
+        for name in "abc"
+        for number in range(3)
+    }
+    assert len(apps) == 9
     sessions = {key: opened(app) for key, app in apps.items()}
     runs = [session.start(HI) for session in sessions.values()]
     for run in runs:
         run.result()
+    forks = [session.fork(name="other") for session in sessions.values()]
     for number, session in enumerate(sessions.values()):
         session.resume({"ask:0": number}).result()
-    for number, session in enumerate(sessions.values()):
-        assert session.state["log"] == ["first", str(number), "last"]
+    for app in apps.values():
+        forget(app)  # as after a restart: where a thread stands is read from the checkpointers
+    for number, app in enumerate(apps.values()):
+        assert opened(app).state["log"] == ["first", str(number), "last"]
+        other = open_session(app, thread_id="t", branch_id="other")
+        assert (list(other.pending), other.state["log"]) == (["ask:0"], ["first"])
+    for number, other in enumerate(forks):
+        other.resume({"ask:0": 100 + number}).result()
+        assert other.state["log"] == ["first", str(100 + number), "last"]
 
 
 def test_graphs_that_share_a_container_are_told_of():

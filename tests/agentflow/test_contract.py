@@ -1,6 +1,6 @@
 """A compiled AgentFlow graph is a driver like any other."""
 
-from nbgraph.adapters.agentflow import AgentFlowDriver
+from nbgraph.adapters.agentflow import open_thread
 from nbgraph.testing.drivers import DriverConformance
 
 from .graphs import HI, State, asks, row, says
@@ -20,7 +20,7 @@ class TestAgentFlowDriver(DriverConformance):
             "ask": asks(schema={"type": "integer"}),
             "last": says("last"),
         }
-        return AgentFlowDriver(row(**nodes), "t")
+        return open_thread(row(**nodes), "t")[0]
 
     def make_failing_driver(self):
-        return AgentFlowDriver(row(first=fails), "t")
+        return open_thread(row(first=fails), "t")[0]

@@ -72,7 +72,7 @@ def test_custom_and_debug_input_come_while_the_node_runs() -> None:
     @node
     def talks(state: Trail, ctx: NodeContext) -> dict[str, Any]:
         ctx.emit("half way")
-        assert seen.wait(10)
+        assert seen.wait(60)
         return {"log": ["talks"]}
 
     modes = []
@@ -137,7 +137,7 @@ def test_a_token_comes_while_its_node_runs() -> None:
     @node
     def speaks(state: Trail, ctx: NodeContext) -> dict[str, Any]:
         ctx.emit_token("It ")
-        assert seen.wait(10)
+        assert seen.wait(60)
         return {"log": ["speaks"]}
 
     for event in chain(speaks).stream({}, thread_id="t", stream_mode="tokens"):
@@ -280,7 +280,7 @@ def test_a_slow_reader_does_not_hold_up_the_run() -> None:
     last = node(name="last")(lambda state: over.set())
     reading = chain(stop("a"), stop("b"), last).stream({}, thread_id="t")
     next(reading)
-    assert over.wait(10)
+    assert over.wait(60)
     assert len(list(reading)) == 10
 
 
@@ -295,7 +295,7 @@ def test_a_slow_async_reader_does_not_hold_up_the_run() -> None:
         graph = chain(stop("a"), stop("b"), last)
         async with aclosing(graph.astream({}, thread_id="t", stream_mode="updates")) as reading:
             await anext(reading)
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 await over.wait()
 
     asyncio.run(scenario())

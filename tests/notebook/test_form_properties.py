@@ -30,7 +30,7 @@ from typing_extensions import TypedDict
 from nbgraph.core.answers import UNSET, problems_of
 from nbgraph.notebook.form import Form
 
-SLOW = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+SLOW = settings(max_examples=60, suppress_health_check=list(HealthCheck))
 
 numbers = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
 json_values = st.recursive(
