@@ -31,6 +31,7 @@ from nbgraph.core.spec import GraphData
 from nbgraph.core.streaming import StreamEvent
 from nbgraph.core.subgraph import subgraph
 from nbgraph.core.timeout import Timeout
+from nbgraph.core.unnamed import UnnamedInterruptWarning
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from nbgraph.notebook.compare import compare
     from nbgraph.notebook.display import draw
     from nbgraph.notebook.form import Form
+    from nbgraph.notebook.inbox import Inbox
     from nbgraph.notebook.panel import Panel
     from nbgraph.notebook.play import play
     from nbgraph.notebook.timeline import Timeline
@@ -82,6 +84,7 @@ __all__ = [
     "GraphInterrupt",
     "GraphResult",
     "InMemoryStateStore",
+    "Inbox",
     "InlineExecutor",
     "Interrupt",
     "Middleware",
@@ -108,6 +111,7 @@ __all__ = [
     "Tool",
     "ToolCard",
     "ToolContext",
+    "UnnamedInterruptWarning",
     "add",
     "add_messages",
     "branch",
@@ -139,6 +143,7 @@ _LAZY = {
     "Form": "nbgraph.notebook.form",
     "FuturesExecutor": "nbgraph.core.futures",
     "InMemoryStateStore": "nbgraph.stores.memory",
+    "Inbox": "nbgraph.notebook.inbox",
     "ModelMiddlewareContext": "nbgraph.agents.contexts",
     "OpenAIChat": "nbgraph.agents.openai_chat",
     "Panel": "nbgraph.notebook.panel",
