@@ -223,12 +223,17 @@ def remember(thread_id: str, key: str, response_schema: Any) -> None:
     """Keep the Python type of a question, so that this process judges its answers by it."""
     if response_schema is None or isinstance(response_schema, Mapping):
         return
-    document = json.dumps(publish(response_schema), sort_keys=True)
+    document = _in_one_order(_published_type(response_schema))
     with _lock:
         _remembered[thread_id, key] = (document, response_schema)
         _remembered.move_to_end((thread_id, key))
         if len(_remembered) > _MAX_REMEMBERED:
             _remembered.popitem(last=False)
+
+
+@functools.lru_cache(maxsize=256)
+def _in_one_order(document: str) -> str:
+    return json.dumps(json.loads(document), sort_keys=True)
 
 
 def remembered(thread_id: str, key: str, published: Mapping[str, Json] | None) -> Any:

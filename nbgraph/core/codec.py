@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
@@ -76,8 +76,8 @@ def stamped(event: Event, *, branch_id: str, sequence: int) -> Event:
 
 def stamp(event: Event, *, branch_id: str, sequence: int) -> None:
     """Give an event that nobody else has seen its place in a log; its questions know it too."""
-    values: dict[str, Any] = vars(event)  # type: ignore[assignment] - frozen from here on
+    values = event.__dict__  # frozen from here on
     values["branch_id"], values["sequence"] = branch_id, sequence
-    if isinstance(event, TaskInterrupted):
+    if type(event) is TaskInterrupted:
         asked = {"asked": sequence, "created_at": event.created_at}
         values["interrupts"] = tuple(item.model_copy(update=asked) for item in event.interrupts)

@@ -172,24 +172,25 @@ class Log:
             If somebody else took the branch over since this log did.
         """
         if self.store is not None:
-            epoch = await self._kept(self.store, draft)
+            if draft.events:
+                epoch = await self.store.append(
+                    self.thread_id,
+                    self.branch_id,
+                    draft.events,
+                    expected=self.position.sequence,
+                    summary=self.summary(draft.position),
+                    snapshot=partial(snapshot_of, draft.position, self.folding, self._migration),
+                    claim=self._claim,
+                )
+            else:
+                epoch = await self._taken_over(self.store)
             if self._claim is not None and self._claim.epoch != epoch:
                 self._claim = Claim(self._claim.owner, epoch)
         self.position = draft.position
         return draft.events
 
-    async def _kept(self, store: StateStore, draft: Draft) -> int | None:
-        """Record a draft, and return the epoch of the branch if it has one."""
-        if draft.events:
-            return await store.append(
-                self.thread_id,
-                self.branch_id,
-                draft.events,
-                expected=self.position.sequence,
-                summary=self.summary(draft.position),
-                snapshot=partial(snapshot_of, draft.position, self.folding, self._migration),
-                claim=self._claim,
-            )
+    async def _taken_over(self, store: StateStore) -> int | None:
+        """Take a branch over without a commit, where that is due, and return its epoch."""
         if self._claim is None or self._claim.epoch is not None or not self.position.sequence:
             return None if self._claim is None else self._claim.epoch
         return await store.claim(self.thread_id, self.branch_id, owner=self._claim.owner)

@@ -215,8 +215,9 @@ def _all_finished(position: Position, events: Iterable[TaskFinished]) -> Positio
     failed = position.failed
     if failed:
         failed = {key: value for key, value in failed.items() if key not in done}
-    changes = {"finished": done, "failed": failed, "paused": None, "failure": None}
-    return _position(position.__dict__ | changes | {"sequence": sequence})
+    return position.moved(
+        finished=done, failed=failed, paused=None, failure=None, sequence=sequence
+    )
 
 
 def advance(position: Position, event: Event, folding: Folding) -> Position:

@@ -2,7 +2,7 @@
 
 To be gathered costs a commit two turns of the loop, which is half of what writing it does. Whoever
 wrote last therefore goes on at once, and so does who comes first in a turn, as long as commits come
-alone.
+alone or after a branch was read.
 """
 
 from __future__ import annotations
@@ -140,9 +140,13 @@ class Appends:
                 future.set_result(outcome.epoch)
 
     def learn(self, names: _Names, branch: Branch) -> None:
-        """Remember the row of a branch that was read; the row is the caller's no more."""
+        """Remember the row of a branch that was read; the row is the caller's no more.
+
+        Who reads a branch goes on there: the first to do so in a turn is taken to come alone.
+        """
         if self._waiting is None:  # else a thread is at what is known
             self._know(names, branch)
+            self._alone = self._database.quick and not self._asked
 
     def _know(self, names: _Names, outcome: _Outcome) -> None:
         """Remember the row of a branch that is written: whoever goes on need not read it first."""

@@ -162,7 +162,7 @@ def _outcome(position: Position) -> Any:
     return position.state, position.step, position.status
 
 
-@pytest.mark.timeout(1200 if _NIGHTLY else 120)
+@pytest.mark.timeout(1200 if _NIGHTLY else 600)
 @given(programs())
 @_SETTINGS
 def test_a_log_cut_after_any_event_goes_on_to_the_same_end(program: Program) -> None:

@@ -355,6 +355,22 @@ def test_a_hundred_threads_at_once_share_their_transactions(path: Path) -> None:
     store.close()
 
 
+def test_a_hundred_threads_that_go_on_at_once_share_their_transactions(path: Path) -> None:
+    async def turn() -> None:
+        calls = [
+            _COUNTING.ainvoke({"count": 18}, thread_id=str(number), state_store=store)
+            for number in range(100)
+        ]
+        await asyncio.gather(*calls)
+
+    store = SQLiteStateStore(path)
+    asyncio.run(turn())
+    before = transactions(path)
+    asyncio.run(turn())  # each thread's branch is read, and then written to
+    assert transactions(path) - before <= 0.2 * 100 * 3
+    store.close()
+
+
 def test_a_branch_that_somebody_else_wrote_to_is_read_again(path: Path) -> None:
     async def scenario() -> None:
         await append(store, superstep(0))
