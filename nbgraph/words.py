@@ -85,10 +85,10 @@ def held(
     return {**reasons, **_beyond(capabilities or {})}
 
 
-def held_node(look: Look, name: Literal["until", "retry"]) -> str:
+def held_node(look: Look, name: Literal["until", "retry", "step"]) -> str:
     """Return why a node's button cannot act now; empty if it can."""
-    if name == "until":
-        return held(look.snapshot, look.session.driver.capabilities).get("until", "")
+    if name != "retry":
+        return held(look.snapshot, look.session.driver.capabilities).get(name, "")
     if look.superstep is None:
         return "Retry from here needs a node that has run"
     return held(look.snapshot, look.session.driver.capabilities).get("fork", "")
@@ -215,11 +215,12 @@ def breakpoints(
 ) -> Mapping[str, Literal["before", "after", "before and after"]]:
     """Return where the branch pauses, by node; `"*"` is every node, `"sub/*"` every one in `sub`.
 
-    A branch that has set none pauses where its graph says.
+    A branch that has set none pauses where its graph says, and a sub-graph always where its own
+    graph says.
     """
     own = snapshot.position
-    before = {*(shape.before if own.before is None else own.before)}
-    after = {*(shape.after if own.after is None else own.after)}
+    before = {*(shape.before if own.before is None else own.before), *shape.fixed_before}
+    after = {*(shape.after if own.after is None else own.after), *shape.fixed_after}
     found: dict[str, Literal["before", "after", "before and after"]] = {}
     for node in shape.nodes if before or after else ():
         every = "*" if node.parent is None else f"{node.parent}/*"
