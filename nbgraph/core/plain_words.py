@@ -6,6 +6,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from nbgraph.core.pattern_words import pattern_words
+
 __all__ = [
     "CHOOSE",
     "FILL_IN",
@@ -99,7 +101,10 @@ def steps(step: Any) -> str:
 
 
 def shaped(pattern: str) -> str:
-    """Return that text does not match a pattern."""
+    """Return that text does not match a pattern; a simple one is said in words."""
+    told = pattern_words(pattern)
+    if told is not None:
+        return f"Has to be {told}: the pattern is {pattern}"
     return f"Does not match the pattern {pattern}"
 
 

@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any, assert_never
 
 from nbgraph.core import plain_words as words
+from nbgraph.core.pattern_words import pattern_words
 from nbgraph.forms.answer import answer_of
 from nbgraph.forms.fields import (
     BooleanField,
@@ -131,7 +132,7 @@ def _text(field: TextField) -> list[str]:
     elif field.min_length > 1:
         said.append(words.shortest(field.min_length))
     if field.pattern and field.pattern_is_checked:
-        said.append(f"pattern {field.pattern}")
+        said.append(pattern_words(field.pattern) or f"pattern {field.pattern}")
     elif field.pattern:
         said.append(f"pattern {field.pattern} (shown, not checked here)")
     return said
