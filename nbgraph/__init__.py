@@ -31,7 +31,7 @@ from nbgraph.core.spec import GraphData
 from nbgraph.core.streaming import StreamEvent
 from nbgraph.core.subgraph import subgraph
 from nbgraph.core.timeout import Timeout
-from nbgraph.stores.memory import InMemoryStateStore
+from nbgraph.core.unnamed import UnnamedInterruptWarning
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,12 +53,14 @@ if TYPE_CHECKING:
     from nbgraph.notebook.compare import compare
     from nbgraph.notebook.display import draw
     from nbgraph.notebook.form import Form
+    from nbgraph.notebook.inbox import Inbox
     from nbgraph.notebook.panel import Panel
     from nbgraph.notebook.play import play
     from nbgraph.notebook.timeline import Timeline
     from nbgraph.notebook.tool_card import ToolCard
     from nbgraph.opening import open_session
     from nbgraph.session import Session
+    from nbgraph.stores.memory import InMemoryStateStore
     from nbgraph.stores.postgres import PostgresStateStore
     from nbgraph.stores.sqlite import SQLiteStateStore
     from nbgraph.stores.sqlite import SQLiteStateStore as FilesystemStateStore
@@ -82,6 +84,7 @@ __all__ = [
     "GraphInterrupt",
     "GraphResult",
     "InMemoryStateStore",
+    "Inbox",
     "InlineExecutor",
     "Interrupt",
     "Middleware",
@@ -108,6 +111,7 @@ __all__ = [
     "Tool",
     "ToolCard",
     "ToolContext",
+    "UnnamedInterruptWarning",
     "add",
     "add_messages",
     "branch",
@@ -138,6 +142,8 @@ _LAZY = {
     "FilesystemStateStore": "nbgraph.state",
     "Form": "nbgraph.notebook.form",
     "FuturesExecutor": "nbgraph.core.futures",
+    "InMemoryStateStore": "nbgraph.stores.memory",
+    "Inbox": "nbgraph.notebook.inbox",
     "ModelMiddlewareContext": "nbgraph.agents.contexts",
     "OpenAIChat": "nbgraph.agents.openai_chat",
     "Panel": "nbgraph.notebook.panel",

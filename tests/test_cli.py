@@ -213,7 +213,7 @@ def test_a_notebook_of_ones_own_is_opened_where_it_is(tmp_path, examples, shown)
 
 
 def get(address):
-    with urllib.request.urlopen(address, timeout=30) as answer:
+    with urllib.request.urlopen(address, timeout=60) as answer:
         return answer.read().decode()
 
 

@@ -56,7 +56,7 @@ class Gate:
 
         def sync_waits(state: Trail) -> dict[str, Any]:
             self.begun.set()
-            self._open.wait(30)
+            self._open.wait(60)
             return {"log": ["gate"]}
 
         self.node = node(name="gate")(waits if is_async else sync_waits)
@@ -229,7 +229,7 @@ def test_while_a_run_goes_on_nothing_else_is_begun() -> None:
     gate = Gate()
     session = open_session(chain(gate.node))
     run = session.start()
-    assert gate.begun.wait(30)
+    assert gate.begun.wait(60)
     assert session.status == "running"
     calls: list[Callable[[], Any]] = [
         session.start,
@@ -250,9 +250,9 @@ def test_stop_ends_the_run_now_and_its_tasks_can_be_continued(is_async: bool) ->
     gate = Gate(is_async=is_async)
     session = open_session(chain(stop("a"), gate.node))
     run = session.start()
-    assert gate.begun.wait(30)
+    assert gate.begun.wait(60)
     session.stop()
-    result = run.result(timeout=30)
+    result = run.result(timeout=60)
     assert (result.status, session.status, session.next) == ("interrupted", "stopped", ("gate",))
     assert session.marks["gate"] == "idle"
     gate.open()
@@ -264,7 +264,7 @@ def test_a_stop_right_after_the_start_is_not_lost() -> None:
     session = open_session(chain(gate.node))
     run = session.start()
     session.stop()
-    assert run.result(timeout=30).status == "interrupted"
+    assert run.result(timeout=60).status == "interrupted"
     assert session.status == "stopped"
 
 
@@ -272,9 +272,9 @@ def test_cancelling_a_run_stops_it() -> None:
     gate = Gate()
     session = open_session(chain(gate.node))
     run = session.start()
-    assert gate.begun.wait(30)
+    assert gate.begun.wait(60)
     run.cancel()
-    run.result(timeout=30)
+    run.result(timeout=60)
     assert (run.done, session.status) == (True, "stopped")
 
 
@@ -282,11 +282,11 @@ def test_pause_ends_the_run_when_its_superstep_is_finished() -> None:
     gate = Gate()
     session = open_session(chain(gate.node, stop("b")))
     run = session.start()
-    assert gate.begun.wait(30)
+    assert gate.begun.wait(60)
     session.pause()
     run_sync(asyncio.sleep(0))  # after this the loop has it
     gate.open()
-    run.result(timeout=30)
+    run.result(timeout=60)
     assert (session.status, session.state["log"], session.next) == (
         "interrupted",
         ["gate"],
@@ -380,7 +380,7 @@ def test_a_watcher_is_called_now_and_after_every_event_until_it_is_stopped() -> 
 
     stop_watching = session.watch(watcher)
     session.start().result()
-    assert ended.wait(30)
+    assert ended.wait(60)
     stop_watching()
     stop_watching()
     statuses = [snapshot.status for snapshot in snapshots]
@@ -416,7 +416,7 @@ def test_close_ends_the_run_and_waits_for_its_end() -> None:
     gate = Gate()
     session = open_session(chain(gate.node), thread_id="t")
     run = session.start()
-    assert gate.begun.wait(30)
+    assert gate.begun.wait(60)
     session.close()
     assert run.done
     assert session.history()[-1].type == "run_stopped"
@@ -434,7 +434,7 @@ def test_close_can_be_called_twice_and_on_the_loop_thread() -> None:
 
     session.watch(close)
     session.start().result()
-    assert closed.wait(30)
+    assert closed.wait(60)
     session.close()
 
 
@@ -491,7 +491,7 @@ def test_a_branch_that_is_not_there_cannot_be_opened() -> None:
 def test_of_two_threads_that_start_a_session_exactly_one_begins() -> None:
     gate = Gate()
     session = open_session(chain(gate.node))
-    together = threading.Barrier(2, timeout=30)
+    together = threading.Barrier(2, timeout=60)
     outcomes: list[str] = []
 
     def begin() -> None:
@@ -515,7 +515,7 @@ def test_sessions_run_side_by_side_and_a_blocked_sync_node_blocks_nobody() -> No
     gate = Gate(is_async=False)
     slow, quick = open_session(chain(gate.node)), open_session(fan(stop("a"), stop("b")))
     run = slow.start()
-    assert gate.begun.wait(30)
+    assert gate.begun.wait(60)
     assert quick.start().result().state.log == ["a", "b"]
     assert not run.done
     gate.open()

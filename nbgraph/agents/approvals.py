@@ -59,7 +59,7 @@ class ToolInterruptMiddleware(Middleware):
         ToolDeniedError
             If it is denied.
         """
-        found = matched(self.rules, ctx.tool_name, ctx.value)
+        found = matched(self.rules, ctx.tool_name, ctx.value, ctx.tool.input_schema())
         if found is None:
             return None
         rule, how = found

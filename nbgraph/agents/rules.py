@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 from typing import Any, cast
 
 from nbgraph.core.decisions import ACTIONS, Action, MatchedRule
@@ -31,6 +32,10 @@ __all__ = [
 ]
 
 
+Number = int | float | Decimal
+"""What conditions compare with."""
+
+
 @dataclass(frozen=True, slots=True)
 class Condition:
     """A condition on a call's arguments, which says in words what it looks at."""
@@ -38,44 +43,48 @@ class Condition:
     text: str
     fields: tuple[str, ...]
     check: Callable[[Mapping[str, Any]], bool]
+    compares_numbers: bool = False
+    """Whether it is given the numbers that the tool reads where the call has them as text."""
 
     def __call__(self, arguments: Mapping[str, Any]) -> bool:
         """Return whether it is met."""
         return self.check(arguments)
 
 
-def gt(field: str, value: float) -> Condition:
+def gt(field: str, value: Number) -> Condition:
     """Return the condition that an argument is greater than a number."""
     return _compared(field, ">", value, operator.gt)
 
 
-def ge(field: str, value: float) -> Condition:
+def ge(field: str, value: Number) -> Condition:
     """Return the condition that an argument is a number or greater."""
     return _compared(field, ">=", value, operator.ge)
 
 
-def lt(field: str, value: float) -> Condition:
+def lt(field: str, value: Number) -> Condition:
     """Return the condition that an argument is less than a number."""
     return _compared(field, "<", value, operator.lt)
 
 
-def le(field: str, value: float) -> Condition:
+def le(field: str, value: Number) -> Condition:
     """Return the condition that an argument is a number or less."""
     return _compared(field, "<=", value, operator.le)
 
 
 def eq(field: str, value: Any) -> Condition:
     """Return the condition that an argument equals a value of the same kind."""
+    is_number = isinstance(value, int | float | Decimal) and not isinstance(value, bool)
 
     def check(arguments: Mapping[str, Any]) -> bool:
         given = arguments[field]
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            return _number(given) == value
+        if is_number:
+            return operator.eq(*_alike(_number(given), value))
         if type(given) is not type(value):
             raise TypeError(f"{given!r} cannot be compared with {value!r}")
         return given == value
 
-    return Condition(f"{field} = {value!r}", (field,), check)
+    said = value if isinstance(value, Decimal) else repr(value)
+    return Condition(f"{field} = {said}", (field,), check, compares_numbers=is_number)
 
 
 def matches(field: str, pattern: str) -> Condition:
@@ -122,23 +131,76 @@ def _fields(
 
 
 def _compared(
-    field: str, sign: str, value: float, compare: Callable[[Any, Any], bool]
+    field: str, sign: str, value: Number, compare: Callable[[Any, Any], bool]
 ) -> Condition:
-    if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):  # pyright: ignore[reportUnnecessaryIsInstance] - user's
+    if not _is_number(value) or math.isnan(value):
         raise GraphConfigError(f"A comparison takes a number, got {value!r} for {field!r}")
     return Condition(
         f"{field} {sign} {value}",
         (field,),
-        lambda arguments: compare(_number(arguments[field]), value),
+        lambda arguments: compare(*_alike(_number(arguments[field]), value)),
+        compares_numbers=True,
     )
 
 
-def _number(given: Any) -> float:
-    if isinstance(given, bool) or not isinstance(given, int | float):
+def _is_number(given: Any) -> bool:
+    return isinstance(given, int | float | Decimal) and not isinstance(given, bool)
+
+
+def _number(given: Any) -> Number:
+    if not _is_number(given):
         raise TypeError(f"{given!r} is no number")
     if math.isnan(given):
         raise ValueError("NaN compares with nothing")
     return given
+
+
+def _alike(one: Number, other: Number) -> tuple[Number, Number]:
+    """Return two numbers that compare as they are written: 0.1 as one tenth beside a Decimal."""
+    if isinstance(one, Decimal) or isinstance(other, Decimal):
+        return Decimal(str(one)), Decimal(str(other))
+    return one, other
+
+
+def decimals_read(
+    arguments: Mapping[str, Any], input_schema: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    """Return a call's arguments with those as numbers that a tool takes as decimals.
+
+    In JSON a decimal may be text, `"180.00"`. Text that is none stays as it is.
+    """
+    properties: Mapping[str, Any] = input_schema.get("properties", {})
+    texts = {name: value for name, value in arguments.items() if isinstance(value, str)}
+    read = {
+        name: _decimal(text) for name, text in texts.items() if _is_decimal(properties.get(name))
+    }
+    return {**arguments, **read}
+
+
+def _is_decimal(schema: Any) -> bool:
+    """Return whether text can only be a decimal here; the tool takes no other text."""
+    kinds = list(_kinds(schema))
+    texts = [each for each in kinds if each.get("type") == "string"]
+    is_known = all(isinstance(each.get("type"), str) for each in kinds)
+    return is_known and bool(texts) and all(each.get("format") == "decimal" for each in texts)
+
+
+def _kinds(schema: Any) -> Iterator[Mapping[str, Any]]:
+    known: Mapping[str, Any] = {}
+    if isinstance(schema, Mapping):
+        known = cast("Mapping[str, Any]", schema)
+    if "anyOf" in known:
+        for each in known["anyOf"]:
+            yield from _kinds(each)
+    else:
+        yield known
+
+
+def _decimal(text: str) -> Decimal | str:
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        return text
 
 
 def _text(given: Any) -> str:
@@ -196,16 +258,26 @@ class InterruptRule:
         """The name of the tool the rule is about, or `"*"`."""
         return str(getattr(self.tool, "name", self.tool))
 
-    def of(self, tool_name: str, arguments: Mapping[str, Any]) -> MatchedRule | None:
-        """Return how the rule matches a call; None if it does not."""
+    def of(
+        self,
+        tool_name: str,
+        arguments: Mapping[str, Any],
+        numbers: Mapping[str, Any] | None = None,
+    ) -> MatchedRule | None:
+        """Return how the rule matches a call; None if it does not.
+
+        `numbers` are the arguments with the numbers that the tool reads from text.
+        """
         if self.tool_name not in ("*", tool_name):
             return None
         condition = self.match or self.when
         if condition is None:
             return MatchedRule(tool=self.tool_name, condition="every call")
         problem = None
+        compares = isinstance(condition, Condition) and condition.compares_numbers
+        given = numbers if compares and numbers is not None else arguments
         try:
-            if not condition(arguments):
+            if not condition(given):
                 return None
         except Exception as error:  # noqa: BLE001 - the condition is the user's own; it then asks
             problem = f"{type(error).__name__}: {error}"
@@ -217,11 +289,18 @@ class InterruptRule:
 
 
 def matched(
-    rules: Iterable[InterruptRule], tool_name: str, arguments: Mapping[str, Any]
+    rules: Iterable[InterruptRule],
+    tool_name: str,
+    arguments: Mapping[str, Any],
+    input_schema: Mapping[str, Any] | None = None,
 ) -> tuple[InterruptRule, MatchedRule] | None:
-    """Return the first rule that matches a call, and how it does; None if none does."""
+    """Return the first rule that matches a call, and how it does; None if none does.
+
+    With the schema of the tool's arguments, decimals that are text are compared as numbers.
+    """
+    numbers = decimals_read(arguments, input_schema or {})
     for rule in rules:
-        found = rule.of(tool_name, arguments)
+        found = rule.of(tool_name, arguments, numbers)
         if found is not None:
             return rule, found
     return None
@@ -232,4 +311,5 @@ def should_interrupt(
 ) -> bool:
     """Return whether a call of a tool, or of the tool of that name, is asked about."""
     name = str(getattr(tool, "name", tool))
-    return matched(rules, name, dict(raw_input or {})) is not None
+    schema = tool.input_schema() if hasattr(tool, "input_schema") else None
+    return matched(rules, name, dict(raw_input or {}), schema) is not None

@@ -10,7 +10,6 @@ from __future__ import annotations
 import importlib
 import weakref
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
 from operator import is_not
@@ -20,6 +19,7 @@ from uuid import uuid4
 from pydantic import BaseModel, ConfigDict, Field, SerializationInfo, model_serializer
 from pydantic_core import from_json, to_json
 
+from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.errors import IntegrationNotInstalledError, StateStoreError
 
 __all__ = [

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any, TypedDict
 from uuid import uuid4
 
 from nbgraph.core.context import NOT_PROVIDED
 from nbgraph.core.executor import Executor
+from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.core.requests import Continue, Resume, SetBreakpoints, Start
 from nbgraph.core.store import StateStore
 from nbgraph.errors import GraphConfigError

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from nbgraph.core.lapses import Lapse
 from nbgraph.core.log import Log
 from nbgraph.core.node_hooks import Asker, node_hooks
 from nbgraph.core.position import Answered
+from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.core.task import TaskCall
 from nbgraph.core.values import fresh
 

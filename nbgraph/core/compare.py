@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
+from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.core.values import same
 
 __all__ = ["Comparison", "Difference", "compare_states"]

@@ -7,7 +7,7 @@ import inspect
 import time
 from collections.abc import Callable, Coroutine, Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,6 +16,7 @@ from nbgraph.core.effects import Effect, begin, checked_effect, outcome
 from nbgraph.core.events import ChildEvent, OnceRecorded, TaskEmitted
 from nbgraph.core.facts import Fact
 from nbgraph.core.interrupts import Frame, GraphInterrupt, running
+from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.core.values import fresh
 from nbgraph.errors import ContextNotProvidedError
 

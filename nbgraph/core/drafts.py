@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from nbgraph.core.json_values import Json
+from nbgraph.core.quick_dataclass import dataclass
 
 __all__ = ["Draft", "DraftStore"]
 

@@ -7,10 +7,10 @@ nbgraph's own is `nbgraph.core.thread.Thread`; adapters look like it, and so doe
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from nbgraph.core.events import ChildEvent, Event, LiveEvent
+from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.core.requests import (
     Continue,
     Edit,

@@ -1,8 +1,8 @@
 """Begin a coroutine at once: one that never waits needs no task of its own and no turn of the loop.
 
 As `asyncio.Task(..., eager_start=True)`, which Python has from 3.12 on, and which makes a task for
-each coroutine. A superstep of one node that never waits takes half the time for it (measured with
-Python 3.11: 26 us instead of 47), and 1,000 such tasks side by side a third less.
+each coroutine. With it a superstep of one node that never waits takes 29 us, and 36 us with a task
+of its own (Python 3.11).
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 from nbgraph.core import answers
 from nbgraph.core.events import ErrorInfo, Interrupt, TaskBegan
 from nbgraph.core.interrupts import Frame, GraphInterrupt, answer_to
+from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.core.starts import outcome_id, outcome_key
 from nbgraph.errors import GraphConfigError, NbgraphError
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from nbgraph.core.events import ErrorInfo, RunFailed, TaskFailed
+from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.core.requests import Continue
 from nbgraph.core.task import Outcome, described
 

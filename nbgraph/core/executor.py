@@ -9,16 +9,18 @@ from __future__ import annotations
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from nbgraph.core.blocking import named
 from nbgraph.core.notes import Notes
 from nbgraph.core.parcel import Parcel, Reply, packed, received
+from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.core.task import (
     Outcome,
     TaskCall,
+    broken,
     failed,
     is_cancelled,
     run_in_worker,
@@ -226,7 +228,11 @@ def _begun(
 
 
 async def _reported(call: TaskCall, report: Callable[[Outcome], None]) -> None:
-    report(await run_task(call))
+    try:
+        outcome = await run_task(call)
+    except Exception as error:  # noqa: BLE001 - a run that hears nothing of a task waits for ever
+        outcome = broken(call, error)
+    report(outcome)
 
 
 async def _noted(call: TaskCall, report: Callable[[Outcome], None]) -> None:
@@ -235,8 +241,8 @@ async def _noted(call: TaskCall, report: Callable[[Outcome], None]) -> None:
     if context is not None and not call.node.is_async:
         port = replace(context.port, record=notes.record, at_once=True)
         context = replace(context, port=port)
-    outcome = await run_task(replace(call, context=context, inline=True))
-    report(replace(outcome, once=tuple(notes.once)))
+    here = replace(call, context=context, inline=True)
+    await _reported(here, lambda outcome: report(replace(outcome, once=tuple(notes.once))))
 
 
 THREADS = ThreadExecutor()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 
 from nbgraph.core.events import OnceRecorded, TaskBegan
+from nbgraph.core.quick_dataclass import dataclass
 
 __all__ = ["Fact", "Facts", "Recording"]
 

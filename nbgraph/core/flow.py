@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from nbgraph.core.driver import EdgeShape, NodeShape, Shape
 from nbgraph.core.node import END, START, Node
 from nbgraph.core.path import Branch, Goal, Join, Named, Path, Transition, checked_goal
+from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.errors import GraphConfigError
 
 __all__ = ["Structure", "branch", "build", "join", "when"]

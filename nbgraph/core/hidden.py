@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
 from nbgraph.core.lookalikes import posing, posing_words
+from nbgraph.core.quick_dataclass import dataclass
 
 __all__ = ["Findings", "Piece", "cleaned", "findings", "is_hidden", "marked", "pieces", "reveal"]
 

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from nbgraph.core.codec import stamp
+from nbgraph.core.driver import Folding
 from nbgraph.core.events import (
     Event,
     RunFailed,
@@ -30,7 +31,7 @@ __all__ = ["Draft", "Log"]
 class Draft:
     """Events that are not recorded yet, and the position they lead to."""
 
-    def __init__(self, position: Position, branch_id: str, folding: StateSchema) -> None:
+    def __init__(self, position: Position, branch_id: str, folding: Folding) -> None:
         self.events: list[Event] = []
         self.position = position
         self._last = position.sequence

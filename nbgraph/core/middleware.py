@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal, TypeVar
 
 from nbgraph.core.events import Interrupt
+from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.core.schema import StateSchema
 from nbgraph.errors import GraphExecutionError
 

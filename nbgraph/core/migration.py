@@ -7,7 +7,7 @@ questions stay, since others may hold them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeVar
 
 from nbgraph.core.events import (
@@ -23,6 +23,7 @@ from nbgraph.core.events import (
     TaskSpec,
 )
 from nbgraph.core.flow import Structure
+from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.core.record import empty
 from nbgraph.core.schema import StateSchema
 from nbgraph.errors import GraphConfigError

@@ -7,7 +7,7 @@ import re
 import textwrap
 import types
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from pydantic import BaseModel
@@ -17,6 +17,7 @@ from nbgraph.core.driver import Folding, Shape
 from nbgraph.core.importing import found_at, is_importable
 from nbgraph.core.node_cache import NodeCache
 from nbgraph.core.path import Goal, Source
+from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.core.retry import Retry, checked_retry
 from nbgraph.core.timeout import Timeout, checked_timeout
 

@@ -6,7 +6,7 @@ import asyncio
 import inspect
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from nbgraph.core.context import driven
@@ -20,6 +20,7 @@ from nbgraph.core.middleware import (
     settled,
 )
 from nbgraph.core.node import Node
+from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.core.schema import StateSchema
 from nbgraph.core.superstep import read_result
 from nbgraph.core.workers import waiting

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from nbgraph.core.context import Home, Port
 from nbgraph.core.events import OnceRecorded, TaskEmitted
 from nbgraph.core.facts import Fact
+from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.errors import GraphExecutionError
 
 __all__ = ["Notes"]

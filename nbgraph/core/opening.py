@@ -105,7 +105,8 @@ def _edited(
 
 def _check_unwritten(checked: Update, position: Position, schema: StateSchema) -> None:
     """Refuse an edit of a field that a finished task of the superstep wrote, unless both merge."""
-    for result in position.finished.values():
+    known = (position.finished.get(task.task_id) for task in position.tasks)
+    for result in filter(None, known):
         for name in checked.values:
             alone = not schema.merges(name) or name in (*checked.replaced, *result.replaced)
             if name in result.update and alone:
@@ -155,8 +156,9 @@ def _check_merge(position: Position, schema: StateSchema) -> None:
         check_conflicts(position, schema)
         merged_state(position, schema)
     except Exception as error:  # a reducer is the user's own code
+        named = listed(task.task_id for task in position.tasks)
         raise ResumeError(
-            f"The results of {listed(position.finished)} cannot be merged: {error}; edit the "
+            f"The results of {named} cannot be merged: {error}; edit the "
             "state, skip one of these tasks with another value, or fork the thread before it"
         ) from error
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,7 @@ from nbgraph.core.middleware import Middleware, NodeMiddlewareContext
 from nbgraph.core.node import Node
 from nbgraph.core.node_hooks import NodeHooks
 from nbgraph.core.notes import Notes
+from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.core.schema import StateSchema
 from nbgraph.core.task import Outcome, TaskCall, run_task
 from nbgraph.core.values import plain_copy

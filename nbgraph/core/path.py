@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
+from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.errors import GraphConfigError
 
 __all__ = ["Branch", "Goal", "Join", "Named", "Path", "Source", "Transition", "checked_goal"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from nbgraph.core.compare import Comparison, compare_states
@@ -12,6 +11,7 @@ from nbgraph.core.events import Event, Interrupt
 from nbgraph.core.interrupts import as_asked
 from nbgraph.core.loop import SyncTwin
 from nbgraph.core.position import Position
+from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.core.requests import Edit, Fork
 from nbgraph.core.store import BranchRecord, StateStore
 from nbgraph.core.thread import Thread

@@ -9,9 +9,9 @@ from __future__ import annotations
 import inspect
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, cast
 
+from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.errors import GraphConfigError, StateUpdateError
 
 __all__ = [

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 from nbgraph.core.driver import Driver
 from nbgraph.core.events import Interrupt
 from nbgraph.core.interrupts import as_asked
 from nbgraph.core.position import Position
+from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.core.thread import Thread
 
 __all__ = ["GraphResult", "result_of"]

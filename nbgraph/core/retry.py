@@ -6,10 +6,10 @@ import asyncio
 import sys
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from nbgraph.core.events import Attempt, ErrorInfo
+from nbgraph.core.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from tenacity import AsyncRetrying, BaseRetrying, RetryCallState

@@ -5,13 +5,13 @@ from __future__ import annotations
 import inspect
 import typing
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
 from nbgraph.core.field import UNSURE, Field
+from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.core.reducers import GROWING, Replace, grown
 from nbgraph.core.types import described, unkept_fields
 from nbgraph.core.values import fresh, same

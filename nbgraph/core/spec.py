@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from nbgraph.core.flow import Structure
 from nbgraph.core.importing import is_importable, path_of
 from nbgraph.core.node import END, Node
 from nbgraph.core.path import Branch
+from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.errors import GraphConfigError
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ cache of the log: it is handed in with each commit and written in the same trans
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from nbgraph.core.blob import Blob, Path
 from nbgraph.core.events import Event, Interrupt
+from nbgraph.core.quick_dataclass import dataclass
 
 __all__ = [
     "BranchRecord",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from nbgraph.core import answers
@@ -26,6 +26,7 @@ from nbgraph.core.interrupts import ChildPause, Frame, running
 from nbgraph.core.node import Inner, Node, node
 from nbgraph.core.node_hooks import Asker
 from nbgraph.core.position import Position
+from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.core.requests import Continue, Fork, Resume, SetBreakpoints, Start
 from nbgraph.core.thread import Thread
 from nbgraph.core.wiring import Reader, Wiring, Writer, wiring
@@ -270,8 +271,9 @@ def _request(
     given = {key: frame.answers[outer] for key, outer in keys.items() if outer in frame.answers}
     if given:
         answered = ctx.port.home().position.answered
-        by = next((answered[keys[key]].by for key in given), None)
-        return Resume(answers=given, partial=True, by=by)
+        first = next((answered[outer] for key in given if (outer := keys[key]) in answered), None)
+        by, comment = (None, None) if first is None else (first.by, first.comment)
+        return Resume(answers=given, partial=True, by=by, comment=comment)
     return Continue() if position.runnable or not position.pending else None
 
 

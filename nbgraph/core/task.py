@@ -7,7 +7,7 @@ import os
 import time
 import traceback
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, TypeVar, cast
@@ -32,6 +32,7 @@ from nbgraph.core.interrupts import ChildPause, Frame, GraphInterrupt, bound
 from nbgraph.core.node import Node
 from nbgraph.core.node_hooks import NodeHooks, Result
 from nbgraph.core.prints import heard, listens
+from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.core.retry import Attempts
 from nbgraph.core.schema import StateSchema
 from nbgraph.core.secrets import masked, secrets_of
@@ -41,7 +42,7 @@ from nbgraph.core.trying import set_result, tried
 from nbgraph.core.workers import call_in_worker
 from nbgraph.errors import GraphExecutionError
 
-__all__ = ["Outcome", "TaskCall", "described", "failed", "is_cancelled", "run_task"]
+__all__ = ["Outcome", "TaskCall", "broken", "described", "failed", "is_cancelled", "run_task"]
 
 T = TypeVar("T", bound=BaseException)
 
@@ -49,7 +50,7 @@ T = TypeVar("T", bound=BaseException)
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep
 
 
-@dataclass(slots=True)  # a frozen one takes 1 us longer to make, for each task
+@dataclass(slots=True)  # a frozen one takes 0.5 us longer to make, for each task
 class TaskCall:
     """All that a task needs to run; `values` are what middleware gives the node instead."""
 
@@ -206,8 +207,11 @@ def runs_in_worker(call: TaskCall) -> bool:
 
 
 def run_in_worker(call: TaskCall) -> Outcome:
-    """Run such a task to its outcome, in the worker thread that calls this."""
-    return driven(run_task(replace(call, inline=True)))
+    """Run such a task to its outcome, in the worker thread that calls this; it raises nothing."""
+    try:
+        return driven(run_task(replace(call, inline=True)))
+    except BaseException as error:  # noqa: BLE001 - a run that hears nothing of a task waits for ever
+        return broken(call, error)
 
 
 def _began(call: TaskCall) -> bool:
@@ -227,6 +231,17 @@ def failed(call: TaskCall, error: BaseException, attempts: Attempts | None = Non
         child=call.frame.child,
     )
     return Outcome(task_id, event, error)
+
+
+def broken(call: TaskCall, error: BaseException) -> Outcome:
+    """Return the outcome of a task that was not run to one: what failed is not the node."""
+    try:
+        return failed(call, error)
+    except Exception:  # noqa: BLE001 - the error is told without what could not be read of it
+        kind = type(error).__name__
+        info = ErrorInfo(type=kind, message="<the error could not be described>")
+        event = TaskFailed(task_id=call.task.task_id, node=call.node.name, error=info)
+        return Outcome(call.task.task_id, event, error)
 
 
 def _held(call: TaskCall, pause: ChildPause) -> Outcome:

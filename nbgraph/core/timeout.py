@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from typing import Any
 
+from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.errors import NodeTimeoutError
 
 __all__ = ["Timeout", "checked_timeout", "in_time"]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pydantic import BaseModel
 
 from nbgraph.core.events import RunStarted
 from nbgraph.core.position import fold
+from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.core.reducers import Replace
 from nbgraph.errors import GraphConfigError
 

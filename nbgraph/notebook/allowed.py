@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipywidgets
 
 from nbgraph import excerpts
+from nbgraph.core.decisions import ToolInterrupt
 from nbgraph.core.hidden import reveal
 from nbgraph.drawing import cut
 from nbgraph.literals import literal
@@ -13,7 +14,13 @@ from nbgraph.notebook.routing import serve_while_busy
 from nbgraph.notebook.tool_card import ToolCard
 from nbgraph.tool_calls import findings_of
 
-__all__ = ["Allowed"]
+__all__ = ["Allowed", "needs_a_look"]
+
+
+def needs_a_look(call: ToolInterrupt) -> bool:
+    """Return whether a person must look at a call alone: it is long or destructive, or hides."""
+    is_long = any(excerpts.is_long(literal(each)) for each in call.arguments.values())
+    return is_long or call.destructive or bool(findings_of(call.arguments))
 
 
 class Allowed(ipywidgets.HBox):
@@ -49,10 +56,8 @@ class Allowed(ipywidgets.HBox):
     def covers(self, card: ToolCard) -> bool:
         """Return whether a call is approved without being asked about."""
         call = card.call
-        is_long = any(excerpts.is_long(literal(each)) for each in call.arguments.values())
-        is_plain = not (findings_of(call.arguments) or is_long or card.is_edited)
-        may = "approve" in call.allowed and not call.destructive
-        return call.tool_name in self._names and may and is_plain
+        is_plain = not (needs_a_look(call) or card.is_edited)
+        return call.tool_name in self._names and "approve" in call.allowed and is_plain
 
     def _show(self) -> None:
         gone, self.children = self.children, tuple(self._parts())

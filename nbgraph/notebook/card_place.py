@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -22,16 +23,19 @@ class Place:
         Moves the focus.
     thread_id : str
         Whose question it is.
-    allow : callable
-        Approves a card, and later calls of its tool.
+    allow : callable or None
+        Approves a card, and later calls of its tool; None where no tool can be allowed.
     lock : RLock
         Is held while cards are drawn or decided: never both at once.
+    holding : callable
+        Returns a context in which what is decided is pressed on the page, and can be taken back.
     """
 
     keys: Keys
     thread_id: str
-    allow: Callable[[Any], object]
+    allow: Callable[[Any], object] | None
     lock: threading.RLock
+    holding: Callable[[], AbstractContextManager[object]]
 
 
 class Deck(Protocol):

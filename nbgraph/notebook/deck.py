@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import ipywidgets
@@ -45,11 +46,18 @@ class Calls(ipywidgets.VBox):
         Is given all decisions by card, and may raise a `ResumeError`, which is shown.
     lock : RLock
         Is held while something is drawn or decided.
+    holding : callable
+        Returns a context in which what is sent was pressed on the page.
     """
 
-    def __init__(self, send: Send, lock: threading.RLock) -> None:
+    def __init__(
+        self,
+        send: Send,
+        lock: threading.RLock,
+        holding: Callable[[], AbstractContextManager[object]] = nullcontext,
+    ) -> None:
         super().__init__()
-        self._lock = lock
+        self._lock, self._holding = lock, holding
         classed(self, "nbgraph-calls")
         self._give = send
         self._cards: tuple[ToolCard, ...] = ()
@@ -62,7 +70,7 @@ class Calls(ipywidgets.VBox):
         )
         self._segments = classed(ipywidgets.HBox(), "nbgraph-segments")
         self._all = button("", self.approve_all, "nbgraph-approve-all")
-        self._submit = button("", self.submit, "nbgraph-submit")
+        self._submit = button("", self._press, "nbgraph-submit")
         self._why = text("", "nbgraph-note", "nbgraph-text")
         self._foot = column(
             [row([self._all, spacer(), self._submit], "nbgraph-actions"), self._why],
@@ -134,6 +142,10 @@ class Calls(ipywidgets.VBox):
                 card.sent()
             self._show()
             return True
+
+    def _press(self) -> None:
+        with self._holding():
+            self.submit()
 
     def approve_all(self) -> bool:
         """Approve all calls of the shown one's tool that are not decided, once each was seen."""

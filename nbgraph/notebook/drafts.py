@@ -6,17 +6,17 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Mapping
+from typing import Protocol
 
 from nbgraph.core.answers import Unset
 from nbgraph.core.drafts import Draft, DraftStore
-from nbgraph.core.driver import Driver
 from nbgraph.core.events import Interrupt
 from nbgraph.core.json_values import Json
 from nbgraph.core.loop import call_soon, run_sync
 from nbgraph.core.workers import call_in_worker
 from nbgraph.errors import NbgraphError, UnknownThreadError
 
-__all__ = ["DraftPlace", "Drafts"]
+__all__ = ["Addressed", "DraftPlace", "Drafts"]
 
 _LOGGER = logging.getLogger("nbgraph")
 
@@ -24,10 +24,24 @@ Told = Callable[[float | None], object]
 """Is given when a draft was kept; None if there is none any more."""
 
 
+class Addressed(Protocol):
+    """A branch of a thread; it may have a `store`."""
+
+    @property
+    def thread_id(self) -> str:
+        """The thread's id."""
+        ...
+
+    @property
+    def branch_id(self) -> str:
+        """The branch's id."""
+        ...
+
+
 class Drafts:
     """The drafts of one branch, as far as its store keeps any."""
 
-    def __init__(self, driver: Driver) -> None:
+    def __init__(self, driver: Addressed) -> None:
         store = getattr(driver, "store", None)
         self._store = store if isinstance(store, DraftStore) else None
         self._names = (driver.thread_id, driver.branch_id)

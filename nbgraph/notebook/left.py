@@ -15,17 +15,15 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence, Sized
+from typing import Any, Protocol
 
 from IPython.core.getipython import get_ipython
 from IPython.display import display
 
 from nbgraph.notebook.display import in_kernel, unattended
-from nbgraph.session import Session
-from nbgraph.snapshot import Snapshot
 
-__all__ = ["Stay"]
+__all__ = ["Seen", "Standing", "Stay"]
 
 Bundle = Mapping[str, Any]
 
@@ -35,6 +33,34 @@ _NO_ERROR = (
     ".jp-OutputArea-output.jupyter-widgets:not(:has(*)) { display: none }</style>"
 )
 """Hides what JupyterLab says in place of a widget that is gone; our style sheet is gone with it."""
+
+
+class Seen(Protocol):
+    """What a widget shows at a moment; another object once it shows something else."""
+
+    @property
+    def running(self) -> bool:
+        """Whether it goes on by itself."""
+        ...
+
+    @property
+    def status(self) -> str:
+        """Where it stands."""
+        ...
+
+    @property
+    def pending(self) -> Sized:
+        """What waits for a person."""
+        ...
+
+
+class Standing(Protocol):
+    """What a widget shows: a session, or something like it."""
+
+    @property
+    def snapshot(self) -> Seen:
+        """What there is to see of it."""
+        ...
 
 
 class Stay:
@@ -47,7 +73,7 @@ class Stay:
     still : function
         Returns what reads without a kernel.
     sessions : function
-        Returns the sessions that the widget shows.
+        Returns the sessions that the widget shows, or what is like one.
     engaged : function
         Returns whether somebody works in the widget.
     """
@@ -56,14 +82,14 @@ class Stay:
         self,
         live: Callable[[], Bundle | None],
         still: Callable[[], Bundle],
-        sessions: Callable[[], Sequence[Session]],
+        sessions: Callable[[], Sequence[Standing]],
         engaged: Callable[[], bool],
     ) -> None:
         self._live, self._still = live, still
         self._sessions, self._engaged = sessions, engaged
         self._fresh: list[_Place] = []  # shown by the cell that runs
         self._places: list[_Place] = []
-        self._begun: Sequence[Snapshot] = ()
+        self._begun: Sequence[Seen] = ()
         self._lock = threading.RLock()  # a cell ends beside a worker that draws
 
     def begin(self) -> None:
@@ -124,7 +150,7 @@ class Stay:
         snapshots = self._snapshots()
         return not _same(self._begun, snapshots) and all(map(_has_ended, snapshots))
 
-    def _snapshots(self) -> Sequence[Snapshot]:
+    def _snapshots(self) -> Sequence[Seen]:
         return [session.snapshot for session in self._sessions()]
 
 
@@ -134,9 +160,9 @@ class _Place:
     def __init__(self, live: Bundle) -> None:
         self._live: Any = display({**live, "text/plain": ""}, raw=True, display_id=True)
         self._still: Any = display(_NOTHING, raw=True, display_id=True)
-        self.kept: Sequence[Snapshot] = ()
+        self.kept: Sequence[Seen] = ()
 
-    def keep(self, bundle: Bundle, snapshots: Sequence[Snapshot]) -> None:
+    def keep(self, bundle: Bundle, snapshots: Sequence[Seen]) -> None:
         """Have this read without a kernel; the widget is not touched."""
         self.kept = snapshots
         marked = f'<div class="nbgraph-still">{bundle["text/html"]}</div>{_NO_ERROR}'
@@ -147,18 +173,18 @@ class _Place:
         self._live.update(_NOTHING, raw=True)
 
 
-def _same(these: Sequence[Snapshot], those: Sequence[Snapshot]) -> bool:
+def _same(these: Sequence[Seen], those: Sequence[Seen]) -> bool:
     return [*map(id, these)] == [*map(id, those)]
 
 
-def _rests(snapshot: Snapshot) -> bool:
+def _rests(snapshot: Seen) -> bool:
     """Return whether a thread goes on by a person only, or not at all."""
     return not snapshot.running and (
         snapshot.status in ("completed", "failed") or bool(snapshot.pending)
     )
 
 
-def _has_ended(snapshot: Snapshot) -> bool:
+def _has_ended(snapshot: Seen) -> bool:
     return snapshot.status == "completed"
 
 

@@ -15,7 +15,8 @@ from nbgraph import words
 from nbgraph.core.graph import Graph
 from nbgraph.core.loop import run_sync
 from nbgraph.drawing import reveal
-from nbgraph.notebook.display import draw
+from nbgraph.notebook.display import draw, in_kernel, unattended
+from nbgraph.notebook.inbox import Inbox
 from nbgraph.notebook.panel import Panel
 from nbgraph.session import Session
 
@@ -24,7 +25,7 @@ __all__ = ["register"]
 _USAGE = """%nbgraph draw GRAPH              its picture
 %nbgraph panel GRAPH [THREAD]    a panel, on a thread that is there or a new one
 %nbgraph threads STORE           the threads of a store, the one written last first
-%nbgraph inbox STORE             the questions that wait in it, oldest first
+%nbgraph inbox STORE             the questions that wait in it, to be answered
 GRAPH is the name of a graph or session; STORE that of a store or of a graph that has one, or the \
 path of a SQLite file."""
 _MOST = 100
@@ -63,7 +64,10 @@ def _threads(shell: Any, given: Sequence[str]) -> None:
     _show(rows, "no threads")
 
 
-def _inbox(shell: Any, given: Sequence[str]) -> None:
+def _inbox(shell: Any, given: Sequence[str]) -> Inbox | None:
+    store = _store(shell, given[0])
+    if in_kernel() and not unattended():
+        return Inbox(store, _graph_behind(shell, given[0]))
     now = time.time()
     rows = [
         (
@@ -73,9 +77,10 @@ def _inbox(shell: Any, given: Sequence[str]) -> None:
             f"for {words.duration(max(0.0, now - each.interrupt.created_at))}",
             each.interrupt.message or "",
         )
-        for each in _read(_store(shell, given[0]).pending(limit=_MOST))
+        for each in _read(store.pending(limit=_MOST))
     ]
     _show(rows, "nothing waits")
+    return None
 
 
 _COMMANDS: Mapping[str, Callable[[Any, Sequence[str]], Any]] = {
@@ -116,6 +121,14 @@ def _store(shell: Any, name: str) -> Any:
     if not hasattr(store, "pending"):
         raise UsageError(f"{name!r} is no store, and has none")
     return store
+
+
+def _graph_behind(shell: Any, name: str) -> Graph | None:
+    """Return the graph, or that of the session, that a store was named by."""
+    found = _named(shell, name) if name.split(".")[0] in shell.user_ns else None
+    if isinstance(found, Session):
+        found = getattr(found.driver, "graph", None)
+    return found if isinstance(found, Graph) else None
 
 
 def _show(rows: Sequence[Sequence[str]], nothing: str) -> None:

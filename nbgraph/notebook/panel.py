@@ -27,7 +27,7 @@ from nbgraph.notebook.left import Stay
 from nbgraph.notebook.log_view import LogView
 from nbgraph.notebook.painter import Painter, every
 from nbgraph.notebook.parts import classed, column, row, text
-from nbgraph.notebook.questions import Questions
+from nbgraph.notebook.questions import TAKE_BACK_FOR, Questions
 from nbgraph.notebook.routing import serve_while_busy
 from nbgraph.notebook.state_form import StateForm
 from nbgraph.notebook.timeline import PanelTimeline
@@ -73,12 +73,16 @@ class Panel(ipywidgets.VBox):
         What the panel shows and sends requests to.
     acts : Acts
         What a person does with a node or a failure: breakpoints, run until, retry, skip.
+    take_back_for : float
+        For how many seconds a decision pressed on a tool card can be taken back; 0 for none.
 
     Raises
     ------
     ResumeError
         Unattended, if a question has no answer; the message names its key.
     """
+
+    take_back_for = TAKE_BACK_FOR
 
     def __init__(
         self,
@@ -128,7 +132,13 @@ class Panel(ipywidgets.VBox):
         self.acts = Acts(self, self._try, self._focus_on)
         self._toolbar = Toolbar(session, self._buttons(), self.acts.run_until, self._switch)
         self._graph = self._wired(GraphView(session.driver.shape))
-        self._questions = Questions(session, self._graph, self._toolbar.say, self._painter.lock)
+        self._questions = Questions(
+            session,
+            self._graph,
+            self._toolbar.say,
+            self._painter.lock,
+            take_back_for=lambda: self.take_back_for,
+        )
         self._inspector = Inspector(self.acts)
         self._doing = Doing()
         self._main = Beside(session, self._questions, self.acts, self._doing, self._fork_before)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Generator, Iterable, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any, Protocol
 
 import ipywidgets
 
@@ -13,23 +14,60 @@ from nbgraph.core.decisions import ToolInterrupt
 from nbgraph.core.events import Interrupt
 from nbgraph.core.json_values import Json
 from nbgraph.core.loop import on_loop_thread
+from nbgraph.core.questions import Answered
 from nbgraph.errors import NbgraphError, ResumeError, StateStoreError
 from nbgraph.notebook.allowed import Allowed
 from nbgraph.notebook.card_place import Place
 from nbgraph.notebook.deck import Calls
-from nbgraph.notebook.drafts import Drafts
+from nbgraph.notebook.drafts import Addressed, Drafts
 from nbgraph.notebook.form import Form
 from nbgraph.notebook.graph_view import Keys
 from nbgraph.notebook.parts import key_class
+from nbgraph.notebook.take_back import TakeBack
 from nbgraph.notebook.tool_card import ToolCard
-from nbgraph.session import Session
 from nbgraph.snapshot import Snapshot
 from nbgraph.tool_calls import asked_call
 
-__all__ = ["Asking", "Questions"]
+__all__ = ["TAKE_BACK_FOR", "Answering", "Asking", "Questions"]
+
+ALLOWED = "Allowed in this panel until the kernel stops"
+"""What is recorded with an approval that nobody was asked for."""
+
+TAKE_BACK_FOR = 5.0
+"""Seconds for which a decision that was pressed on a page can be taken back."""
 
 Asking = tuple[str, int]
 """A question's key, and the event that asked it."""
+
+
+class Ending(Protocol):
+    """What carries answers out."""
+
+    def on_end(self, callback: Callable[[BaseException | None], object]) -> None:
+        """Call `callback` with what it raised, or None, when it has ended."""
+        ...
+
+
+class Answering(Protocol):
+    """A thread's branch that is given answers: a session, or one of many in a store."""
+
+    @property
+    def thread_id(self) -> str:
+        """The thread's id."""
+        ...
+
+    @property
+    def driver(self) -> Addressed:
+        """Where drafts are kept, if it has a store."""
+        ...
+
+    def resume(self, answers: Mapping[str, Any], *, asked: Mapping[str, int]) -> Ending:
+        """Answer questions by key; `asked` says which asking each is for."""
+        ...
+
+    def settle(self) -> object:
+        """Wait for the end of the run that goes on, if one does."""
+        ...
 
 
 class Questions:
@@ -37,7 +75,7 @@ class Questions:
 
     Parameters
     ----------
-    session : Session
+    session : Session or another Answering
         Is given the answers.
     keys : Keys
         Moves the focus.
@@ -45,6 +83,10 @@ class Questions:
         Shows a sentence: why an answer was not recorded.
     lock : RLock
         Is held by whoever draws.
+    allowing : bool
+        Whether a card can allow later calls of its tool.
+    take_back_for : callable
+        Returns for how many seconds a decision that was pressed on a page can be taken back.
 
     Attributes
     ----------
@@ -53,14 +95,25 @@ class Questions:
     """
 
     def __init__(
-        self, session: Session, keys: Keys, say: Callable[[str], object], lock: threading.RLock
+        self,
+        session: Answering,
+        keys: Keys,
+        say: Callable[[str], object],
+        lock: threading.RLock,
+        *,
+        allowing: bool = True,
+        take_back_for: Callable[[], float] = lambda: TAKE_BACK_FOR,
     ) -> None:
         self._session, self._keys, self._say = session, keys, say
-        self._place = Place(keys, session.thread_id, self._allow, lock)
+        allow = self._allow if allowing else None
+        self._place = Place(keys, session.thread_id, allow, lock, self._pressing)
+        self._is_pressed = False
+        self._held = TakeBack()
+        self._take_back_for = take_back_for
         self._drafts = Drafts(session.driver)
         self._shown: dict[Asking, Form | ToolCard] = {}
         self._decisions: dict[str, tuple[ToolInterrupt, dict[str, Json]]] = {}
-        self._calls = Calls(self._decided, lock)
+        self._calls = Calls(self._decided, lock, self._pressing)
         self._left: frozenset[ToolCard] = frozenset()
         self._sent: set[Asking] = set()
         self.allowed = Allowed()
@@ -72,7 +125,18 @@ class Questions:
 
     def show(self, snapshot: Snapshot) -> list[ipywidgets.Widget]:
         """Return what stands on the page for the questions that wait."""
-        wanted = {_asking(item): item for item in snapshot.pending.values()}
+        resting = not (snapshot.running or snapshot.error)
+        return self.put(snapshot.pending.values(), snapshot.records, approving=resting)
+
+    def put(
+        self, pending: Iterable[Interrupt], records: Iterable[Answered] = (), *, approving: bool
+    ) -> list[ipywidgets.Widget]:
+        """Return what stands on the page for these questions.
+
+        `records` tell who answered those that are gone. With `approving`, calls of tools that are
+        allowed are decided at once.
+        """
+        wanted = {_asking(item): item for item in pending}
         gone = {place: self._shown.pop(place) for place in set(self._shown) - set(wanted)}
         for place, question in wanted.items():
             if place not in self._shown:
@@ -81,19 +145,19 @@ class Questions:
         cards = [each for each in ordered if isinstance(each, ToolCard)]
         self._calls.put(cards)
         for place, old in gone.items():
-            self._tell_who(place, snapshot)
+            self._tell_who(place, records)
             old.close()
-        if not (snapshot.running or snapshot.error):
+        if approving:
             self._approve_allowed(cards)
         forms: list[ipywidgets.Widget] = [each for each in ordered if isinstance(each, Form)]
         self._follow()
-        more = [*([self._calls] if cards else []), *([self.allowed] if self.allowed.tools else [])]
+        more = [*([self._calls, self._held.box] if cards else [])]
+        more += [self.allowed] if self.allowed.tools else []
         return [*forms, *more]
 
-    def _tell_who(self, place: Asking, snapshot: Snapshot) -> None:
+    def _tell_who(self, place: Asking, records: Iterable[Answered]) -> None:
         """Say who answered a question that stood here, if that was not done here."""
-        records = (each for each in snapshot.records if _asking(each.interrupt) == place)
-        given = next(records, None)
+        given = next((each for each in records if _asking(each.interrupt) == place), None)
         if given is None or place in self._sent:
             return
         who, at = given.by or "somebody", words.clock(given.at)
@@ -132,7 +196,52 @@ class Questions:
 
     # --- answers ------------------------------------------------------------------------------
 
+    @contextmanager
+    def _pressing(self) -> Generator[None]:
+        """Take what is decided meanwhile as pressed on the page."""
+        self._is_pressed = True
+        try:
+            yield
+        finally:
+            self._is_pressed = False
+
     def _decided(self, decisions: Mapping[ToolCard, Any]) -> None:
+        """Give decisions to the thread: those that were pressed on a page, after a while."""
+        seconds = self._take_back_for()
+        if not (self._is_pressed and seconds > 0 and self._keys.greeted.is_set()):
+            self._give(decisions)
+            return
+        what = ", ".join(f"{card.call.tool_name}: {card.said}" for card in decisions)
+        self._held.hold(
+            what,
+            seconds,
+            send=lambda: self._give_later(decisions),
+            back=lambda: self._taken_back(decisions),
+        )
+        self._keys.focus_on("nbgraph-take-back")
+
+    def send_now(self) -> None:
+        """Give the thread what waits to be taken back."""
+        self._held.now()
+
+    def _give_later(self, decisions: Mapping[ToolCard, Any]) -> None:
+        """Give decisions when what was begun meanwhile has come to its end."""
+        try:
+            if not on_loop_thread():
+                with suppress(NbgraphError):
+                    self._session.settle()
+            self._give(decisions)
+        except (ResumeError, StateStoreError) as error:
+            self._refused({_asking(card.interrupt): None for card in decisions}, error)
+
+    def _taken_back(self, decisions: Mapping[ToolCard, Any]) -> None:
+        for card in decisions:
+            card.take_back()
+        self._calls.changed()
+        first = next(iter(decisions))
+        self._keys.focus_on(key_class(first.interrupt.key))
+
+    def _give(self, decisions: Mapping[ToolCard, Any]) -> None:
         self._left = frozenset(decisions)
         self._decisions |= {card.interrupt.key: (card.call, card.arguments) for card in decisions}
         self._answered({_asking(card.interrupt): answer for card, answer in decisions.items()})
@@ -168,7 +277,7 @@ class Questions:
         if not covered or not self._has_settled():
             return
         for card in covered:
-            card.choose_approve()
+            card.choose_approve(ALLOWED)
         if len(covered) == len(cards) > 1:
             self._calls.submit()
 

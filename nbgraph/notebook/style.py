@@ -9,7 +9,7 @@ import anywidget
 __all__ = ["Style", "ensure_style"]
 
 _STATIC = Path(__file__).parent / "static"
-_SHEETS = ("nbgraph.css", "tool_card.css", "graph_view.css", "timeline.css")
+_SHEETS = ("nbgraph.css", "tool_card.css", "graph_view.css", "timeline.css", "inbox.css")
 
 
 class Style(anywidget.AnyWidget):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from typing import Any
 
 import ipywidgets
@@ -96,12 +97,13 @@ class ToolCard(ipywidgets.VBox):
     def _new_face(self) -> CardFace:
         place, call = self._place, self.call
         presses: dict[str, Callable[[], object]] = {
-            "approve": self.choose_approve,
-            "deny": lambda: self._try(self._denial, at_once=False),
-            "respond": lambda: self._try(self._response, at_once=False),
+            "approve": lambda: self._press(self._approval),
+            "deny": lambda: self._press(self._denial),
+            "respond": lambda: self._press(self._response),
         }
-        if place and not call.destructive and "approve" in call.allowed:
-            presses["allow"] = lambda: place.allow(self)
+        allow = place.allow if place else None
+        if allow and not call.destructive and "approve" in call.allowed:
+            presses["allow"] = lambda: allow(self)
         return CardFace(self.interrupt, call, self._page, presses, self._changed)
 
     # --- what it says -------------------------------------------------------------------------
@@ -251,6 +253,12 @@ class ToolCard(ipywidgets.VBox):
             return None
         return {"action": "respond", "message": self._face.bar.answer}
 
+    def _press(self, made: Callable[[], dict[str, Json] | None]) -> None:
+        """Take a decision from the page, which can be taken back for a while where that is so."""
+        held = self._place.holding() if self._place else nullcontext()
+        with held:
+            self._try(made, at_once=False)
+
     def _try(self, made: Callable[[], dict[str, Json] | None], *, at_once: bool) -> bool:
         """Take a decision, and send it unless it waits for others."""
         with self._lock:
@@ -298,9 +306,15 @@ class ToolCard(ipywidgets.VBox):
         """Whether the decision is on its way."""
         return self._sent
 
-    def choose_approve(self) -> None:
-        """Decide to approve, as its button does."""
-        self._try(self._approval, at_once=False)
+    def choose_approve(self, note: str = "") -> None:
+        """Decide to approve; among several calls, they are not sent yet.
+
+        `note` is recorded with it.
+        """
+        extra = {"message": note} if note else {}
+        self._try(
+            lambda: None if (made := self._approval()) is None else {**made, **extra}, at_once=False
+        )
 
     def sent(self) -> None:
         """Take note that the decision is on its way."""
@@ -311,6 +325,11 @@ class ToolCard(ipywidgets.VBox):
         """Let it be decided again."""
         self._sent = False
         self._show()
+
+    def take_back(self) -> None:
+        """Undo what was decided; nothing was sent yet."""
+        self._decision = UNSET
+        self.enable()
 
     def together(self, deck: Deck | None) -> None:
         """Have decisions wait for those about other calls, or not."""

@@ -35,7 +35,8 @@ def decision_record(
 def _parts(call: ToolInterrupt, found: Outcome) -> list[Any]:
     parts: list[Any] = [Flow(call_spans(call, found.changed), "nbgraph-code")]
     if found.message:
-        what = "Reason" if found.mark == "failed" else "Answer"
+        ran = found.arguments is not None
+        what = "Reason" if found.mark == "failed" else "Note" if ran else "Answer"
         parts.append(text(f"{what}: {found.message}", "nbgraph-text"))
     if found.arguments is None:
         parts.append(text("Did not run.", "nbgraph-2nd"))

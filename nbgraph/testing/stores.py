@@ -201,7 +201,7 @@ class StoreConformance(ListingConformance, ClaimConformance, SnapshotConformance
         def won(name: str) -> list[int]:
             places: list[int] = []
             for after in range(rounds):
-                barrier.wait(timeout=30)
+                barrier.wait(timeout=60)
                 try:
                     asyncio.run(append(store, notes(1, after=after, text=name)))
                 except ConcurrentRunError:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import re
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from decimal import Decimal
+from typing import Annotated, Any
 
 import pytest
+from pydantic import Field
 
 from nbgraph import (
     FuturesExecutor,
@@ -91,6 +93,67 @@ def test_a_condition_asks_if_it_is_met_or_cannot_be_checked(
     assert not should_interrupt(rules, "look_up", {"n": met, "m": "x"})
 
 
+@tool
+def pay(n: Decimal | None, m: Annotated[Decimal, Field(gt=0)], code: str | Decimal = "") -> str:
+    """Pay."""
+    return f"{n} {m} {code}"
+
+
+@pytest.mark.parametrize(
+    ("condition", "met", "not_met"),
+    [
+        (gt("n", 100), "100.01", "100.00"),
+        (ge("n", 0.1), "0.1", "0.0999999999999999999"),
+        (lt("n", Decimal("0.30")), "0.29", "0.3"),
+        (le("n", 1e3), "1E+3", 1000.5),
+        (eq("n", 180), "180.00", "180.01"),
+        (eq("n", Decimal("180.00")), 180, 180.5),
+        (gt("n", Decimal("9007199254740992")), "9007199254740993", "9007199254740992"),
+    ],
+    ids=lambda value: getattr(value, "text", None),
+)
+def test_a_decimal_argument_is_compared_as_it_is_written(condition, met, not_met) -> None:
+    rules = [InterruptRule(tool="pay", match=condition)]
+    assert should_interrupt(rules, pay, {"n": met})
+    assert not should_interrupt(rules, pay, {"n": not_met})
+    for unreadable in ("a lot", "NaN", "sNaN", None, True):
+        assert should_interrupt(rules, pay, {"n": unreadable})
+
+
+def test_text_that_is_no_decimal_to_the_tool_is_asked_about() -> None:
+    """A tool that takes any text reads `"20"` as text, and a name has no schema."""
+    assert not should_interrupt([InterruptRule(tool="pay", match=gt("m", 100))], pay, {"m": "20"})
+    assert should_interrupt([InterruptRule(tool="pay", match=gt("code", 100))], pay, {"code": "20"})
+    assert should_interrupt([InterruptRule(tool="pay", match=gt("m", 100))], "pay", {"m": "20"})
+    pattern = InterruptRule(tool="pay", match=matches("m", "^2"))
+    assert should_interrupt([pattern], pay, {"m": "20"})
+    assert not should_interrupt([pattern], pay, {"m": "30"})
+
+
+@pytest.mark.parametrize(("amount", "status"), [("20.00", "completed"), ("180.00", "interrupted")])
+def test_a_call_with_a_small_decimal_runs_unasked(amount: str, status: str) -> None:
+    ran: list[Decimal] = []
+
+    @tool
+    def give(amount: Decimal) -> str:
+        """Give."""
+        ran.append(amount)
+        return "given"
+
+    graph = build_react_agent(
+        ScriptedChat([asks(call("give", amount=amount))], default="Done."),
+        tools=[give],
+        middleware=[
+            ToolInterruptMiddleware(rules=[InterruptRule(tool=give, match=gt("amount", 100))])
+        ],
+        state_store=InMemoryStateStore(),
+    )
+    done = graph.invoke(MESSAGE, thread_id="t")
+    assert (done.status, ran) == (status, [Decimal(amount)] if status == "completed" else [])
+    for question in done.interrupts.values():
+        assert question.payload.rule.problem is None
+
+
 def test_a_rule_without_a_condition_asks_about_every_call_of_its_tool() -> None:
     refund = Desk().tools()[0]
     for rule in (InterruptRule(tool="refund"), InterruptRule(tool=refund), InterruptRule(tool="*")):
@@ -128,7 +191,10 @@ def test_a_rule_that_cannot_be_used_is_refused_at_once(
         InterruptRule(**options)
 
 
-@pytest.mark.parametrize("make", [lambda: gt("n", "3"), lambda: gt("n", True), all_fields])
+@pytest.mark.parametrize(
+    "make",
+    [lambda: gt("n", "3"), lambda: gt("n", True), lambda: lt("n", Decimal("nan")), all_fields],
+)
 def test_a_condition_that_compares_with_nothing_is_refused(make: Any) -> None:
     with pytest.raises(GraphConfigError):
         make()

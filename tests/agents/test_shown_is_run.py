@@ -146,7 +146,7 @@ async def _run(graph: Graph, race: Race, answer: Any) -> None:
         await graph.ainvoke(None, thread_id="t", branch_id=race.branch, resume=resume)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(STEPS)
 def test_an_agent_runs_only_what_somebody_saw_and_approved(steps: list[tuple[str, Any]]) -> None:
     race = Race()
@@ -155,7 +155,7 @@ def test_an_agent_runs_only_what_somebody_saw_and_approved(steps: list[tuple[str
     asyncio.run(_race(graph, race, MESSAGE, steps))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(STEPS, st.lists(AMOUNTS, min_size=1, max_size=12))
 def test_a_node_that_computes_its_call_anew_runs_only_what_somebody_saw_and_approved(
     steps: list[tuple[str, Any]], amounts: list[float]

@@ -47,13 +47,15 @@ def call(name, **arguments):
 def turn(*calls):
     return ChatResponse(tool_calls=list(calls))
 
-def open_panel(*turns):
+def open_panel(*turns, take_back_for=0):
     graph = build_react_agent(
         ScriptedChat(turns, default="Done."), tools=[send_refund, look_up, forget],
         middleware=[ToolInterruptMiddleware(rules=[InterruptRule("*")])],
         state_store=InMemoryStateStore(),
     )
-    return Panel(graph, "t", {"messages": [{"type": "human", "content": "It flickers."}]})
+    panel = Panel(graph, "t", {"messages": [{"type": "human", "content": "It flickers."}]})
+    panel.take_back_for = take_back_for
+    return panel
 
 def said():
     return [each["content"] for each in panel.session.state["messages"] if each["type"] == "tool"]
@@ -73,6 +75,13 @@ def opened(open_notebook: Open, turns: str) -> tuple[Notebook, Locator]:
 
 def status(panel: Locator) -> Locator:
     return panel.locator(".nbgraph-status")
+
+
+def wait_armed(panel: Locator) -> None:
+    """Wait until half a second has gone by since the card came up."""
+    expect(panel.locator(".nbgraph-card .nbgraph-approve")).to_have_attribute(
+        "aria-disabled", "false"
+    )
 
 
 def ran(notebook: Notebook) -> str:
@@ -173,6 +182,7 @@ def test_twenty_calls_are_approved_by_keyboard_alone_and_sent(open_notebook: Ope
     segments.first.focus()
     for n in range(20):
         expect(panel.locator(".nbgraph-zone.call")).to_contain_text(f'"A-{n}"')
+        wait_armed(panel)
         keyboard.press("a")
         expect(segments.nth(n)).to_contain_text("approved")
         if n < 19:
@@ -192,7 +202,8 @@ def test_twenty_calls_one_after_the_other_are_approved_by_keyboard_alone(open_no
     for n in range(20):
         expect(panel.locator(".nbgraph-zone.call")).to_contain_text(f'"A-{n}"')
         if n:
-            expect(panel.locator(".nbgraph-card")).to_be_focused()
+            expect(panel.locator(".nbgraph-deny")).to_be_focused()
+        wait_armed(panel)
         notebook.page.keyboard.press("a")
     expect(status(panel)).to_contain_text("Finished")
     assert notebook.execute("print(len(ran))").strip() == "20"
@@ -262,6 +273,56 @@ def test_a_card_that_is_answered_elsewhere_turns_into_a_record(open_notebook: Op
     first.locator(".nbgraph-deny").click()
     expect(second.locator(".nbgraph-record.denied")).to_contain_text("denied by")
     expect(second.locator(".nbgraph-card")).to_have_count(0)
+    assert ran(notebook) == "[]"
+
+
+AT_ONCE = """
+() => {
+  const tried = (window.tried = []);
+  new MutationObserver(() => {
+    const approve = document.querySelector(".nbgraph-key-act-approve-c-2 button.nbgraph-approve");
+    if (!approve || tried.includes("click")) return;
+    for (const type of ["pointerdown", "pointerup"])
+      approve.dispatchEvent(new PointerEvent(type, { bubbles: true, button: 0, pointerId: 1 }));
+    approve.dispatchEvent(new MouseEvent("click", { bubbles: true, detail: 1 }));
+    for (const key of [{ key: "a" }, { key: "Enter", ctrlKey: true }])
+      approve.dispatchEvent(new KeyboardEvent("keydown", { ...key, bubbles: true }));
+    tried.push("click");
+  }).observe(document.body, { childList: true, subtree: true });
+}
+"""
+
+
+def test_what_hits_a_call_in_its_first_half_second_does_not_approve(open_notebook: Open):
+    notebook, panel = opened(open_notebook, f"{ONE}, {ONE}")
+    notebook.page.evaluate(AT_ONCE)
+    panel.locator(".nbgraph-approve").click()
+    second = panel.locator(".nbgraph-key-act-approve-c-2")
+    expect(second.locator(".nbgraph-deny")).to_be_focused()
+    wait_armed(panel)
+    assert notebook.page.evaluate("window.tried") == ["click"]
+    assert notebook.execute("print(len(ran), panel.session.status)").strip() == "1 interrupted"
+    wait_armed(panel)  # running something draws the output anew
+    second.locator(".nbgraph-deny").focus()
+    notebook.page.keyboard.press("a")
+    expect(status(panel)).to_contain_text("Finished")
+    assert notebook.execute("print(len(ran))").strip() == "2"
+
+
+def test_a_decision_is_taken_back_before_it_is_sent_or_sent_at_once(open_notebook: Open):
+    notebook, panel = opened(open_notebook, f"{ONE}, take_back_for=300")
+    panel.locator(".nbgraph-approve").click()
+    holding = panel.locator(".nbgraph-holding")
+    expect(holding).to_contain_text("send_refund: approved. It is sent in 300 s.")
+    expect(holding.locator(".nbgraph-take-back")).to_be_focused()
+    notebook.page.keyboard.press("Enter")
+    expect(holding).to_be_hidden()
+    expect(panel.locator(".nbgraph-deny")).to_be_focused()
+    expect(panel.locator(".nbgraph-record")).to_have_count(0)
+    notebook.page.keyboard.press("d")
+    expect(holding).to_contain_text("send_refund: denied. It is sent in 300 s.")
+    holding.locator(".nbgraph-send-now").click()
+    expect(status(panel)).to_contain_text("Finished")
     assert ran(notebook) == "[]"
 
 

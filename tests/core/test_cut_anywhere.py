@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, note, settings
 
 from nbgraph import Graph, InMemoryStateStore, Resume
@@ -158,6 +159,7 @@ def _outcome(position: Position) -> Any:
     return position.state, position.step, position.status
 
 
+@pytest.mark.timeout(1200 if _NIGHTLY else 120)
 @given(programs())
 @_SETTINGS
 def test_a_log_cut_after_any_event_goes_on_to_the_same_end(program: Program) -> None:

@@ -129,8 +129,8 @@ def test_a_task_that_is_reported_twice_counts_once() -> None:
 def test_a_pool_that_drops_its_calls_loses_the_tasks_and_not_the_run() -> None:
     with ThreadPoolExecutor(1) as pool:
         entered, leave = threading.Event(), threading.Event()
-        pool.submit(lambda: (entered.set(), leave.wait(10)))
-        assert entered.wait(10)
+        pool.submit(lambda: (entered.set(), leave.wait(60)))
+        assert entered.wait(60)
         graph = chain(stop("a"), executor=FuturesExecutor(pool))
         stream = graph.stream({}, thread_id="t", lockstep=True)
         assert [type(next(stream)).__name__ for _ in range(2)] == ["RunStarted", "TaskStarted"]

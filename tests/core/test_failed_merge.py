@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Annotated, Any
 
 import pytest
@@ -9,6 +10,7 @@ from pydantic import Field
 
 from nbgraph import END, START, BaseState, Graph, InMemoryStateStore, Node, add_messages, node, when
 from nbgraph.chat import HumanMessage, Message, RemoveMessage
+from nbgraph.core.events import TaskFinished
 from nbgraph.core.loop import run_sync
 from nbgraph.core.requests import Skip
 from nbgraph.errors import InvalidUpdateError, ResumeError, StateUpdateError
@@ -43,6 +45,31 @@ def test_asking_again_is_refused_and_records_nothing() -> None:
         graph.invoke(None, thread_id="t")
     assert isinstance(caught.value.__cause__, InvalidUpdateError)
     assert history(graph) == before
+
+
+def test_tasks_are_named_in_their_order_whichever_finished_first() -> None:
+    go_on = threading.Event()
+
+    @node
+    def a(state: Trail) -> dict[str, Any]:
+        assert go_on.wait(60)
+        return {"count": 1}
+
+    b = writer("b", count=2)
+    graph = Graph(Trail, state_store=InMemoryStateStore())
+    graph.flow(START >> [a, b], a >> END, b >> END)
+
+    def run() -> None:
+        for event in graph.stream({}, thread_id="t"):
+            if isinstance(event, TaskFinished):
+                go_on.set()
+
+    with pytest.raises(InvalidUpdateError):
+        run()
+    with pytest.raises(ResumeError, match="results of 'a', 'b' cannot be merged"):
+        graph.invoke(None, thread_id="t")
+    with pytest.raises(InvalidUpdateError, match="'an edit', 'a'"):
+        graph.sync.update_state("t", {"count": 3})
 
 
 def test_an_edit_that_does_not_help_is_not_enough() -> None:

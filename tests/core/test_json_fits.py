@@ -60,7 +60,7 @@ def _keywords(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]
 _SCHEMAS = st.recursive(st.booleans() | _keywords(st.booleans()), _keywords, max_leaves=6)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(_keywords(_SCHEMAS), st.dictionaries(st.just("d"), _SCHEMAS, max_size=1), _ANSWERS)
 def test_what_plainly_fits_has_no_problems(
     schema: dict[str, Any], defs: dict[str, Any], answer: Any

@@ -57,9 +57,9 @@ def test_cancelling_a_future_cancels_its_coroutine() -> None:
         await asyncio.Event().wait()
 
     future = loop.submit(waits(), ended=ended.set)
-    assert begun.wait(30)
+    assert begun.wait(60)
     future.cancel()
-    assert ended.wait(30)
+    assert ended.wait(60)
     with pytest.raises(CancelledError):
         future.result()
 
@@ -75,7 +75,7 @@ def test_a_coroutine_that_is_cancelled_before_it_began_is_closed_and_ends() -> N
         future.cancel()
 
     loop.run_sync(scenario())
-    assert ended.wait(30)
+    assert ended.wait(60)
     assert ran == []
 
 
@@ -143,18 +143,18 @@ def test_a_worker_that_ends_after_its_loop_is_no_error() -> None:
 
     def slow() -> None:
         begun.set()
-        release.wait(30)
+        release.wait(60)
         ended.set()
 
     async def scenario() -> None:
         task = asyncio.ensure_future(workers.call_in_worker(slow))
-        await asyncio.to_thread(begun.wait, 30)
+        await asyncio.to_thread(begun.wait, 60)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
 
     asyncio.run(scenario())
     release.set()
-    assert ended.wait(30)
+    assert ended.wait(60)
 
     async def after() -> int:
         return await workers.call_in_worker(lambda: 5)
@@ -190,8 +190,8 @@ def test_a_forked_process_has_a_loop_of_its_own() -> None:
     results = context.Queue()
     child = context.Process(target=_in_child, args=(results,))
     child.start()
-    assert results.get(timeout=30) == "completed"
-    child.join(30)
+    assert results.get(timeout=60) == "completed"
+    child.join(60)
 
 
 def test_what_is_submitted_begins_before_what_the_loop_hears_of_later() -> None:
@@ -204,5 +204,5 @@ def test_what_is_submitted_begins_before_what_the_loop_hears_of_later() -> None:
     loop.submit(told())
     loop.call_soon(order.append, "heard later")
     loop.call_soon(heard.set)
-    assert heard.wait(10)
+    assert heard.wait(60)
     assert order == ["told", "heard later"]

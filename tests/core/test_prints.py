@@ -84,7 +84,7 @@ def test_tasks_that_run_side_by_side_do_not_mix():
         def act() -> None:
             for number in range(3):
                 sys.stdout.write(f"{name} ")
-                both.wait(10)
+                both.wait(60)
                 sys.stdout.write(f"{number}\n")
 
         return act
@@ -99,10 +99,10 @@ def test_others_print_and_log_undisturbed_while_a_run_is_listened_to(capsys):
 
     def wait() -> None:
         entered.set()
-        go_on.wait(10)
+        go_on.wait(60)
 
     def beside() -> None:
-        entered.wait(10)
+        entered.wait(60)
         print("from outside")
         logging.getLogger("outside").warning("a warning from outside")
         go_on.set()

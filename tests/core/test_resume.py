@@ -129,7 +129,7 @@ def test_of_two_threads_that_answer_at_the_same_moment_exactly_one_wins() -> Non
     for number in range(20):
         graph = chain(asker("ask"))
         question = graph.invoke({}, thread_id="t").interrupts["ask:ok"]
-        together = threading.Barrier(2, timeout=30)
+        together = threading.Barrier(2, timeout=60)
 
         def answer(
             by: str, graph: Graph = graph, gate: Any = together, asked: int = question.asked
@@ -295,7 +295,7 @@ def test_a_run_that_ends_before_a_once_is_recorded_leaves_no_worker_waiting() ->
 
     def slow(state: Trail, ctx: Any) -> None:
         begun.set()
-        release.wait(30)
+        release.wait(60)
         try:
             ctx.once("late", lambda: 1)
         finally:
@@ -309,7 +309,7 @@ def test_a_run_that_ends_before_a_once_is_recorded_leaves_no_worker_waiting() ->
         graph = Graph(Trail, state_store=InMemoryStateStore())
         graph.flow(START >> node(slow) >> END)
         task = asyncio.create_task(graph.ainvoke({}, thread_id="t"))
-        await asyncio.to_thread(begun.wait, 30)
+        await asyncio.to_thread(begun.wait, 60)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task

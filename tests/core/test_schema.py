@@ -172,7 +172,7 @@ JSON = st.recursive(
 
 
 @given(JSON)
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=100)
 def test_any_json_comes_back_as_it_was(value: Any) -> None:
     back = kept(Any, value)
     assert repr(back) == repr(value)

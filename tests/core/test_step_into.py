@@ -89,13 +89,13 @@ def test_a_breakpoint_can_be_set_while_a_run_goes_on():
 
     def slow(state: Trail) -> dict[str, Any]:
         entered.set()
-        go_on.wait(10)
+        go_on.wait(60)
         return {"log": ["slow"]}
 
     graph = chain(node(name="slow")(slow), stop("b"), state_store=InMemoryStateStore())
     session = open_session(graph, "t")
     run = session.start({})
-    assert entered.wait(10)
+    assert entered.wait(60)
     session.breakpoints(before=["b"])
     go_on.set()
     assert run.result().status == "interrupted"

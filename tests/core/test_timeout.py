@@ -79,11 +79,11 @@ def test_silence_after_a_sign_of_life_is_counted_from_there() -> None:
 def test_a_sync_node_says_that_it_lives_from_its_thread() -> None:
     on_loop = threading.Event()
 
-    @node(timeout=Timeout(idle=20))
+    @node(timeout=Timeout(idle=60))
     def work(state: Trail, ctx: NodeContext) -> dict[str, Any]:
         ctx.heartbeat()
         ctx.port.loop.call_soon_threadsafe(on_loop.set)
-        return {"count": int(on_loop.wait(20))}
+        return {"count": int(on_loop.wait(60))}
 
     assert chain(work).invoke({}, thread_id="t").state.count == 1
 
@@ -91,7 +91,7 @@ def test_a_sync_node_says_that_it_lives_from_its_thread() -> None:
 def test_a_sign_of_life_after_the_end_is_no_error() -> None:
     kept: list[NodeContext] = []
 
-    @node(timeout=Timeout(idle=20))
+    @node(timeout=Timeout(idle=60))
     def work(state: Trail, ctx: NodeContext) -> None:
         kept.append(ctx)
 
@@ -99,7 +99,7 @@ def test_a_sign_of_life_after_the_end_is_no_error() -> None:
     kept[0].heartbeat()  # its loop has ended
 
     async def late() -> None:
-        async with in_time("a", Timeout(idle=20)) as alive:
+        async with in_time("a", Timeout(idle=60)) as alive:
             pass
         alive()
         await asyncio.sleep(0)
@@ -132,7 +132,7 @@ def test_each_attempt_has_its_own_silence() -> None:
 
 
 def test_a_timeout_that_the_node_raises_itself_is_its_own_error() -> None:
-    @node(timeout=Timeout(run=20, idle=20))
+    @node(timeout=Timeout(run=60, idle=60))
     async def work(state: Trail) -> None:
         raise TimeoutError("mine")
 

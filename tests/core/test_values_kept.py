@@ -385,7 +385,7 @@ def test_a_frame_that_would_unpack_to_too_many_cells_is_not_read() -> None:
 
 
 @pytest.mark.parametrize("name", ["frame: days", "array: floats", "image: RGB"])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_changed_bytes_are_a_typed_error_or_a_value(name: str, data: st.DataObject) -> None:
     kept = blob_of(KEPT[name], "x")
@@ -445,7 +445,7 @@ VALUES = st.one_of(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(value=VALUES)
 def test_any_value_is_read_as_it_was_written_or_refused(value: Any) -> None:
     before = copy.deepcopy(value)

@@ -86,7 +86,7 @@ def test_a_hostile_name_may_stand_anywhere(name: str):
     assert group.get("data-source") == address(name)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.text(st.characters(), max_size=50), min_size=1, max_size=8))
 def test_any_name_reads_back(labels: list[str]):
     text = svg(chain(*labels))

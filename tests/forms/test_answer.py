@@ -278,7 +278,7 @@ def holds(value: Json, given: Json) -> bool:
     return text_of(value) == text_of(given)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.data())
 def test_value_to_input_to_value_is_equal_with_equal_types(data: st.DataObject) -> None:
     schema = data.draw(schemas)
@@ -292,7 +292,7 @@ def test_value_to_input_to_value_is_equal_with_equal_types(data: st.DataObject) 
         assert text_of(reading.value) == text_of(value)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(schemas)
 def test_an_untouched_form_holds_only_what_the_schema_declares(schema: Any) -> None:
     field = read(schema)

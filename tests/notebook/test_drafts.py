@@ -88,7 +88,7 @@ def test_what_was_filled_in_is_there_in_another_process(
     control(form, "Labels").value = "fragile"
     said = wait_until_kept(form, monkeypatch)
     control(form, "Key").value = "hunter2"
-    assert said.wait(10)
+    assert said.wait(60)
     assert any(text.startswith("Draft kept ") for text in words(form))
     again = form_of(panel_of(SQLiteStateStore(tmp_path / "threads.db")))
     assert any(text.startswith("Draft kept ") for text in words(again))
@@ -109,7 +109,7 @@ def test_an_answer_takes_its_draft_along(monkeypatch: pytest.MonkeyPatch) -> Non
     form = form_of(panel)
     said = wait_until_kept(form, monkeypatch)
     form.value = {"approve": True, "amount": 5, "key": "k"}
-    assert said.wait(10)
+    assert said.wait(60)
     sync = graph(store).sync
     assert len(drafts_in(store)) == 1
     assert form.submit()
@@ -130,7 +130,7 @@ def test_what_is_taken_away_again_is_no_draft(monkeypatch: pytest.MonkeyPatch) -
     control(form, "Amount").value = "5"
     said = wait_until_kept(form, monkeypatch)
     control(form, "Amount").value = ""
-    assert said.wait(10)
+    assert said.wait(60)
     assert drafts_in(store) == {}
     assert not any(text.startswith("Draft kept ") for text in words(form))
 

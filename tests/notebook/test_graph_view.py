@@ -121,7 +121,7 @@ def test_one_change_among_500_nodes_is_a_short_message(
     sent: list[dict[str, Any]], states: list[object]
 ):
     view = GraphView(chain(500))
-    assert view.drawn.wait(20)
+    assert view.drawn.wait(60)
     marks: dict[str, Any] = {f"n{i}": "done" for i in range(400)}
     view.show(marks, dict.fromkeys(marks, "0.8 s"))
     states.clear()
@@ -309,7 +309,7 @@ def test_a_node_that_is_no_sub_graph_cannot_be_folded():
 def test_sub_graphs_of_a_large_graph_are_folded_at_first():
     inner = tuple(NodeShape(f"sub/{i}", str(i), parent="sub") for i in range(80))
     view = GraphView(Shape("large", (NodeShape("sub", "sub"), *inner), (), {}))
-    assert view.drawn.wait(20)
+    assert view.drawn.wait(60)
     assert (drawn_nodes(view), view.folds) == (["sub"], {"sub": True})
 
 
@@ -318,7 +318,7 @@ def test_a_large_graph_is_laid_out_beside_who_made_the_view(monkeypatch: pytest.
 
     def lay_out(source: str, *, small: bool) -> str:
         where.append((threading.current_thread().name, small))
-        go_on.wait(10)
+        go_on.wait(60)
         raise DrawingError("too dense")
 
     monkeypatch.setattr(sys.modules["nbgraph.drawing.svg"], "lay_out", lay_out)
@@ -326,7 +326,7 @@ def test_a_large_graph_is_laid_out_beside_who_made_the_view(monkeypatch: pytest.
     view.show({"n3": "done"})
     assert (view.svg, view.label) == ("", "Drawing 300 nodes …")
     go_on.set()
-    assert view.drawn.wait(10)
+    assert view.drawn.wait(60)
     assert where == [("nbgraph-layout", False)]
     assert view.label == "No picture of the graph: too dense"
     assert view.listed[3] == ["n3", "node 3"]

@@ -16,6 +16,7 @@ from nbgraph import (
     BaseState,
     Drawing,
     Graph,
+    Inbox,
     Panel,
     SQLiteStateStore,
     interrupt,
@@ -69,6 +70,27 @@ def test_threads_and_inbox_take_a_store_a_graph_or_a_file(shell, store):
     asked = said(shell, f"inbox {store}")
     assert "confirm:who" in asked
     assert "\u202e" not in asked
+
+
+@pytest.mark.parametrize(
+    ("store", "goes_on"), [("graph", True), ("session", True), ("desk.db", False)]
+)
+def test_in_a_notebook_the_inbox_is_shown_and_a_graph_that_is_named_goes_on(
+    shell, monkeypatch, store, goes_on
+):
+    monkeypatch.setattr("nbgraph.notebook.magics.in_kernel", lambda: True)
+    inbox = shell.run_line_magic("nbgraph", f"inbox {store}")
+    assert isinstance(inbox, Inbox)
+    assert [each.record.thread_id for each in inbox.questions] == ["t-1"]
+    form = inbox.look_at(inbox.questions[0])
+    form.value = "ops"
+    assert form.submit()
+    inbox.settle()
+    status = "completed" if goes_on else "stopped"
+    assert said(shell, "threads graph").split()[2] == status
+    inbox.close()
+    monkeypatch.setenv("NBGRAPH_UNATTENDED", "1")
+    assert said(shell, f"inbox {store}") == "nothing waits"
 
 
 def test_an_empty_store_says_so(shell):

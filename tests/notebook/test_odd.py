@@ -213,11 +213,11 @@ def test_a_panel_that_is_closed_lets_its_run_end():
     @node
     def slow(state: Order) -> dict[str, Any]:
         entered.set()
-        go_on.wait(10)
+        go_on.wait(60)
         return {}
 
     panel = Panel(graph_of(slow, says("b")), "t", {})
-    assert entered.wait(10)
+    assert entered.wait(60)
     session = panel.session
     panel.close()
     go_on.set()

@@ -14,17 +14,17 @@ def test_what_is_wanted_while_it_draws_is_drawn_once_next():
     def draw() -> None:
         drawn.append(len(drawn))
         entered.set()
-        go_on.wait(10)
+        go_on.wait(60)
         if len(drawn) == 2:
             twice.set()
 
     painter = Painter(draw, lambda: 0.0)
     painter.want()
-    assert entered.wait(10)
+    assert entered.wait(60)
     for _ in range(100):
         painter.want()
     go_on.set()
-    assert twice.wait(10)
+    assert twice.wait(60)
     painter.now()
     assert drawn == [0, 1, 2]
 
@@ -42,10 +42,10 @@ def test_a_hurried_wish_cuts_a_long_rest_short():
 
     painter = Painter(draw, pause)
     painter.want()
-    assert first.wait(10)
-    assert resting.wait(10)
+    assert first.wait(60)
+    assert resting.wait(60)
     painter.want(hurry=True)
-    assert second.wait(10)
+    assert second.wait(60)
 
 
 def test_painters_that_share_a_lock_do_not_draw_at_once():

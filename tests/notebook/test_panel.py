@@ -107,7 +107,7 @@ def shown(panel: Panel) -> str:
 def wait_for(panel: Panel, condition: Callable[[Snapshot], bool]) -> None:
     met = threading.Event()
     stop = panel.session.watch(lambda snapshot: met.set() if condition(snapshot) else None)
-    assert met.wait(10)
+    assert met.wait(60)
     stop()
 
 
@@ -270,12 +270,12 @@ def test_pausing_ends_the_run_when_its_superstep_is_finished():
     @node
     def slow(state: Refund) -> dict:
         entered.set()
-        go_on.wait(10)
+        go_on.wait(60)
         return {"letter": "slow"}
 
     graph = Graph(Refund, state_store=InMemoryStateStore()).flow(START >> slow >> price >> END)
     panel = Panel(graph, "t", {"amount": 1})
-    assert entered.wait(10)
+    assert entered.wait(60)
     assert "Running" in shown(panel)
     panel.session.pause()
     go_on.set()

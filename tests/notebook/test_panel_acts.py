@@ -463,11 +463,11 @@ def test_a_running_node_shows_how_far_it_is_and_what_it_writes():
     def slow(state: Order, ctx: NodeContext) -> dict[str, Any]:
         ctx.emit({"done": 3, "total": 8})
         entered.set()
-        go_on.wait(10)
+        go_on.wait(60)
         return {}
 
     panel = Panel(graph_of(slow), "t", {})
-    assert entered.wait(10)
+    assert entered.wait(60)
     wait_for(panel, lambda snapshot: bool(snapshot.doing))
     assert "3 of 8 · 38%" in shown(panel)
     (bar,) = [each for each in _within(panel) if isinstance(each, ipywidgets.FloatProgress)]
@@ -483,7 +483,7 @@ def test_an_async_node_that_holds_the_loop_is_named_while_it_does(monkeypatch: A
     named = threading.Event()
 
     async def greedy(state: Order) -> dict[str, Any]:
-        named.wait(10)
+        named.wait(60)
         return {}
 
     panel = Panel(graph_of(node(name="greedy")(greedy)), "t")
@@ -491,13 +491,13 @@ def test_an_async_node_that_holds_the_loop_is_named_while_it_does(monkeypatch: A
 
     def hold(name: str | None) -> None:
         real(name)
-        told.append((name, why(panel)))
-        named.set()
+        if name == "greedy":  # on a busy machine others hold the loop as long as that, too
+            told.append(why(panel))
+            named.set()
 
     monkeypatch.setattr(panel._toolbar, "hold", hold)
     panel.start({}).result()
-    assert told[0][0] == "greedy"
-    assert told[0][1].startswith("greedy holds the loop")
+    assert told[0].startswith("greedy holds the loop")
 
 
 def _within(widget: Any) -> list[Any]:

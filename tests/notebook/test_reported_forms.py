@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import socket
 import threading
-import time
 from typing import Any
 
 import ipywidgets
@@ -134,9 +133,8 @@ NODE = {
 
 
 def test_a_node_in_a_node_is_opened_on_demand() -> None:
-    began = time.process_time()
     form = Form(NODE)
-    assert time.process_time() - began < 1
+    assert len(list(parts(form))) < 100
     assert len(inputs(form, "Name")) == 1
     for depth in range(3):
         add(form)
@@ -251,11 +249,9 @@ def test_a_reference_out_of_the_schema_opens_no_connection() -> None:
 
 def test_a_pattern_takes_no_time_and_what_breaks_it_is_refused() -> None:
     form = Form({"type": "string", "pattern": "^(a+)+$"})
-    began = time.process_time()
-    control(form, "Answer").value = "a" * 30 + "!"
+    control(form, "Answer").value = "a" * 60 + "!"  # backtracking through it would never end
     assert form.submit() is False
-    assert time.process_time() - began < 2
-    assert control(form, "Answer").value == "a" * 30 + "!"
+    assert control(form, "Answer").value == "a" * 60 + "!"
 
 
 # --- widgets ----------------------------------------------------------------------------------

@@ -216,6 +216,9 @@ def test_an_allowed_tool_is_not_asked_about_again_until_it_is_revoked():
         panel.session.settle()
     assert agent.ran == [("look_up", "A-1042")] * 3
     assert "Allowed here until the kernel stops: look_up: ask again" in shown(panel)
+    reasons = [row.reason for row in panel.session.decisions()]
+    assert reasons == [None, *["Allowed in this panel until the kernel stops"] * 2]
+    assert "Note: Allowed in this panel until the kernel stops" in shown(panel)
 
 
 def test_several_calls_of_allowed_tools_are_sent_at_once_and_others_wait():

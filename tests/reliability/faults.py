@@ -76,7 +76,7 @@ def _ended(cursor: Any) -> None:
 
     (number,) = cursor.execute("SELECT pg_backend_pid()").fetchone()
     with psycopg.connect(URL, autocommit=True) as other:
-        other.execute("SELECT pg_terminate_backend(%s, 10000)", (number,))
+        other.execute("SELECT pg_terminate_backend(%s, 60000)", (number,))
 
 
 def _ended_before(work: Attempt, cursor: Any) -> Any:

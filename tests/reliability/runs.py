@@ -63,7 +63,10 @@ def _threads_on_server(schema: str) -> list[str]:
     from psycopg import sql
 
     find = sql.SQL("SELECT thread FROM {}").format(sql.Identifier(schema, "branches"))
+    made = "SELECT FROM pg_tables WHERE schemaname = %s AND tablename = 'branches'"
     with psycopg.connect(URL) as connection:
+        if connection.execute(made, (schema,)).fetchone() is None:
+            return []  # it was killed before its store made them
         return [name for (name,) in connection.execute(find)]
 
 

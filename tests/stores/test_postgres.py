@@ -70,7 +70,7 @@ def test_a_store_can_be_made_by_several_at_once(schema: str) -> None:
     barrier = threading.Barrier(makers)
 
     def make(name: str) -> None:
-        barrier.wait(timeout=30)
+        barrier.wait(timeout=60)
         store = PostgresStateStore(URL, schema=schema)
         asyncio.run(append(store, notes(1), thread_id=name))
         store.close()
@@ -90,7 +90,7 @@ def test_stores_that_make_one_thread_at_once_keep_one_beginning(schema: str) -> 
     def begin(store: StateStore) -> int:
         wins = 0
         for place in range(20):
-            barrier.wait(timeout=30)
+            barrier.wait(timeout=60)
             try:
                 asyncio.run(append(store, notes(1), thread_id=str(place)))
             except ConcurrentRunError:
@@ -148,7 +148,8 @@ def test_a_connection_that_the_server_ended_is_made_again(schema: str) -> None:
         await append(store, notes(1))
         (connection,) = store._server._idle
         with psycopg.connect(URL, autocommit=True) as other:
-            other.execute("SELECT pg_terminate_backend(%s)", (connection.info.backend_pid,))
+            ending = (connection.info.backend_pid, 60_000)  # waits until it is gone
+            other.execute("SELECT pg_terminate_backend(%s, %s)", ending)
         await append(store, notes(1, after=1))
         assert list(await store.events("t")) == notes(2)
         await store.aclose()

@@ -102,7 +102,7 @@ def test_a_store_opened_again_shows_the_same(path: Path) -> None:
 steps = st.tuples(st.integers(0, 5), st.integers(1, 4), st.integers(0, 3), st.floats(0, 1))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.lists(steps, max_size=15))
 def test_any_history_reads_as_it_does_in_memory(history: list[tuple[int, int, int, float]]) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -82,7 +82,7 @@ def test_a_store_can_be_made_by_several_at_once(tmp_path: Path) -> None:
     barrier = threading.Barrier(makers)
 
     def make(name: str) -> None:
-        barrier.wait(timeout=30)
+        barrier.wait(timeout=60)
         store = SQLiteStateStore(path)
         asyncio.run(append(store, notes(1), thread_id=name))
         store.close()

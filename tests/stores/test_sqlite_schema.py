@@ -98,7 +98,7 @@ def test_several_that_open_an_old_file_at_once_migrate_it_once(path: Path) -> No
     barrier = threading.Barrier(6)
 
     def look(_: int) -> object:
-        barrier.wait(timeout=30)
+        barrier.wait(timeout=60)
         return asyncio.run(shown(path))
 
     expected = asyncio.run(what_schema_1_holds())

@@ -12,6 +12,11 @@ const NAMES = [
   ["button.nbgraph-edit-state", { "aria-label": "Edit state" }],
   [".nbgraph-until > select", { "aria-label": "Run until" }],
   [".nbgraph-branch > select", { "aria-label": "Branch" }],
+  [".nbgraph-find > input", { "aria-label": "Search the waiting questions" }],
+  [".nbgraph-by-graph > select", { "aria-label": "Graph" }],
+  [".nbgraph-by-node > select", { "aria-label": "Node" }],
+  [".nbgraph-by-tool > select", { "aria-label": "Tool" }],
+  [".nbgraph-by-age > select", { "aria-label": "Age" }],
   [".nbgraph-summary", { role: "alert", tabindex: "-1" }],
   [".nbgraph-card", { role: "group", "aria-label": "A tool call" }],
   [".nbgraph-segments", { role: "tablist", "aria-label": "Tool calls" }],
@@ -28,6 +33,44 @@ const NAMED_BY = [
   [".nbgraph-form", "group", ":scope > .nbgraph-head .nbgraph-strong", ""],
 ];
 let groups = 0;
+
+// A call that comes up, or moves without a touch of its card, is not approved for half a second: a
+// click or key that was meant for something else would hit it.
+const ARM_MS = 500;
+const SINCE_TOUCH_MS = 1000;
+const ARMED = "button.nbgraph-approve, button.nbgraph-allow";
+const cards = new WeakMap();
+
+function arm(card) {
+  const known = cards.get(card) ?? { touched: -SINCE_TOUCH_MS };
+  const now = performance.now();
+  const top = card.querySelector("button.nbgraph-approve")?.getBoundingClientRect().top;
+  const place = top === undefined ? known.place : top + scrollOf(card);
+  const jumped = Math.abs(place - known.place) > 8 && now - known.touched > SINCE_TOUCH_MS;
+  known.place = place;
+  cards.set(card, known);
+  if (known.since !== undefined && !jumped) return;
+  known.since = now;
+  setTimeout(() => card.isConnected && nameParts(outermost(card)), ARM_MS + 10);
+}
+
+function scrollOf(element) {
+  let sum = 0;
+  for (let at = element.parentElement; at; at = at.parentElement) sum += at.scrollTop;
+  return sum;
+}
+
+// A button that is held back approves nothing: it says why, at once.
+function isArming(button) {
+  const card = button?.matches(ARMED) && !button.matches(".nbgraph-held") && button.closest(".nbgraph-card");
+  const known = card && cards.get(card);
+  return Boolean(card) && (!known || performance.now() - known.since < ARM_MS);
+}
+
+function touch(event) {
+  const known = cards.get(event.target.closest?.(".nbgraph-card"));
+  if (known) known.touched = performance.now();
+}
 
 function outermost(el) {
   let root = null;
@@ -59,6 +102,7 @@ function listen(root) {
   root.addEventListener("click", onSubmit, true);
   root.addEventListener("click", onCopy);
   root.addEventListener("input", () => (changed = true), true);
+  for (const kind of ["input", "keydown", "pointerdown"]) root.addEventListener(kind, touch, true);
   let due = false;
   const later = (changes) => {
     if (due || changes.every(({ target }) => target instanceof SVGElement)) return;
@@ -209,7 +253,8 @@ let pressed = null;
 
 function onPress(event) {
   const button = event.target.closest("button");
-  pressed = button && event.button === 0 ? { button, was: button.getBoundingClientRect() } : null;
+  const early = isArming(button);
+  pressed = button && event.button === 0 ? { button, early, was: button.getBoundingClientRect() } : null;
   if (pressed) button.setPointerCapture(event.pointerId);
 }
 
@@ -228,7 +273,14 @@ function onRelease(event) {
 let changed = true;
 
 function onSubmit(event) {
-  if (!event.target.closest(".nbgraph-submit, .nbgraph-approve")) return;
+  const button = event.target.closest(`.nbgraph-submit, ${ARMED}`);
+  if (!button) return;
+  const byPointer = event.detail > 0 && pressed?.button === button;
+  if (byPointer ? pressed.early : isArming(button)) {
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    return;
+  }
   const isFirst = event.detail < 2 || changed;
   changed = false;
   if (isFirst) return;
@@ -265,8 +317,9 @@ function nameParts(root) {
   for (const box of root.querySelectorAll(".widget-toggle-buttons")) nameGroup(box, "group");
   for (const button of root.querySelectorAll(".widget-toggle-button"))
     button.setAttribute("aria-pressed", button.classList.contains("mod-active"));
-  for (const button of root.querySelectorAll("button.nbgraph-held, button[aria-disabled], button.nbgraph-approve"))
-    button.setAttribute("aria-disabled", button.classList.contains("nbgraph-held"));
+  for (const card of root.querySelectorAll(".nbgraph-card")) arm(card);
+  for (const button of root.querySelectorAll(`button.nbgraph-held, button[aria-disabled], ${ARMED}`))
+    button.setAttribute("aria-disabled", isArming(button) || button.classList.contains("nbgraph-held"));
   for (const select of root.querySelectorAll(".nbgraph-until > select"))
     select.setAttribute("aria-disabled", select.parentElement.classList.contains("nbgraph-held"));
   for (const button of root.querySelectorAll("button.nbgraph-held, .nbgraph-held > select, [data-nbgraph-why]"))
@@ -309,14 +362,16 @@ function nameGroup(box, role) {
   for (const radio of box.querySelectorAll("input[type=radio]")) radio.name = box.dataset.nbgraphGroup;
 }
 
-// What shall have the focus may come to the page a little later than the word for it.
+// What shall have the focus may come to the page a little later than the word for it. On a card it is
+// the button that is safe to press; keys reach the card from there.
 function focusIn(root, name, tries = 240) {
   const place = root?.querySelector(`.${CSS.escape(name)}`);
   const field = "input:not(:disabled), textarea:not(:disabled), select:not(:disabled), button";
   const wrong = place?.querySelector(`.nbgraph-has-error :is(${field})`);
-  if (place?.matches(".nbgraph-card")) place.setAttribute("tabindex", "-1");
-  const itself = place?.matches(`${field}, .nbgraph-card`);
-  const target = wrong ?? (itself ? place : place?.querySelector(field));
-  if (target) target.focus();
-  else if (tries) requestAnimationFrame(() => focusIn(root, name, tries - 1));
+  const isCard = place?.matches(".nbgraph-card");
+  const safe = isCard ? place.querySelector("button.nbgraph-deny") : place?.querySelector(field);
+  const target = wrong ?? (place?.matches(field) ? place : safe);
+  target?.focus();
+  const isThere = isCard ? document.activeElement === target : target;
+  if (!isThere && tries) requestAnimationFrame(() => focusIn(root, name, tries - 1));
 }

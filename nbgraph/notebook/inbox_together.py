@@ -1,0 +1,192 @@
+"""One answer to several questions that are alike: calls approved or denied, or one form for all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence, Sized
+from typing import Any
+
+import ipywidgets
+
+from nbgraph.core.hidden import reveal
+from nbgraph.core.json_values import Json
+from nbgraph.drawing import cut
+from nbgraph.errors import ResumeError
+from nbgraph.notebook.allowed import needs_a_look
+from nbgraph.notebook.form import Form
+from nbgraph.notebook.labels import set_text
+from nbgraph.notebook.parts import button, classed, column, row, set_class, spacer, text
+from nbgraph.notebook.routing import serve_while_busy
+from nbgraph.tool_calls import many
+from nbgraph.waiting import Question, arguments
+
+__all__ = ["Together"]
+
+Send = Callable[[Mapping[Question, Json]], Sized]
+_TYPED = 10
+"""From how many calls on the number has to be typed to approve them."""
+
+
+class Together(ipywidgets.VBox):
+    """What is decided about the questions that are picked.
+
+    Parameters
+    ----------
+    send : callable
+        Is given an answer for each, and returns those that were not recorded.
+    clear : callable
+        Picks none any more.
+    """
+
+    def __init__(self, send: Send, clear: Callable[[], object]) -> None:
+        super().__init__()
+        classed(self, "nbgraph-together")
+        self._give = send
+        self._picked: tuple[Question, ...] = ()
+        self._kind = ""
+        self._title = text("", "nbgraph-h3")
+        self._about = text("", "nbgraph-2nd", "nbgraph-small")
+        self._listed = text("", "nbgraph-code", "nbgraph-inbox-calls")
+        self._why = text("", "nbgraph-note", "nbgraph-text")
+        self._reason: Any = ipywidgets.Text(
+            description="Reason for denying", placeholder="goes to the model"
+        )
+        self._count: Any = ipywidgets.Text(placeholder="")
+        self._count.observe(lambda _: self._show(), names="value")
+        self._reason.observe(lambda _: self._show(), names="value")
+        self._approve = button("", self.approve, "nbgraph-approve-all")
+        self._deny = button("", self.deny, "nbgraph-deny")
+        self._clear = button("Clear", clear, "quiet", "nbgraph-clear")
+        self._reasons = column([self._reason], "nbgraph-field", "nbgraph-reason")
+        self._counts = column([self._count], "nbgraph-field", "nbgraph-count")
+        self._acts = row(
+            [self._approve, self._deny, self._clear, spacer(), self._why], "nbgraph-actions"
+        )
+        self._form: Form | None = None
+        self.layout.display = "none"
+
+    @property
+    def form(self) -> Form | None:
+        """The form whose answer all are given; None where tool calls are picked."""
+        return self._form
+
+    def put(self, picked: Sequence[Question]) -> None:
+        """Show other questions; they are all of one kind."""
+        if tuple(picked) == self._picked:
+            return
+        self._picked = tuple(picked)
+        kind = picked[0].kind if picked else ""
+        if kind != self._kind:
+            self._kind = kind
+            self._change_parts()
+        self._show()
+
+    def _change_parts(self) -> None:
+        if self._form is not None:
+            self._form.close()
+            self._form = None
+        self._count.value = self._reason.value = ""
+        if not self._picked:
+            self.children = ()
+            return
+        parts: list[ipywidgets.Widget] = [row([self._title, self._about]), self._listed]
+        if self._picked[0].call is None:
+            self._form = Form(self._picked[0].record.interrupt.response_schema)
+            self._form.on_submit(self._answered)
+            parts += [self._form, row([self._clear, spacer(), self._why], "nbgraph-actions")]
+        else:
+            parts += [row([self._reasons, self._counts]), self._acts]
+        self.children = tuple(parts)
+        serve_while_busy(self)
+
+    # --- what a person does -------------------------------------------------------------------
+
+    def approve(self) -> bool:
+        """Approve the calls that are picked, each bound to its digest; return whether it did."""
+        if self.held:
+            self._show()
+            return False
+        self._decide({"action": "approve"})
+        return True
+
+    def deny(self, reason: str | None = None) -> bool:
+        """Deny the calls that are picked; the models read the reason."""
+        if not self._picked or self._picked[0].call is None:
+            return False
+        said = self._reason.value.strip() if reason is None else reason
+        self._decide({"action": "deny", "message": said} if said else {"action": "deny"})
+        return True
+
+    def confirm(self, count: str) -> None:
+        """Type how many calls are to be approved, which many need."""
+        self._count.value = count
+
+    def _decide(self, decided: Mapping[str, Json]) -> None:
+        given: dict[Question, Json] = {}
+        for question in self._picked:
+            digest = question.call.call_hash if question.call else ""
+            given[question] = {**decided, **({"call_hash": digest} if digest else {})}
+        self._give(given)
+
+    def _answered(self, answer: Json) -> None:
+        count = len(self._picked)
+        left = len(self._give(dict.fromkeys(self._picked, answer)))
+        if left:
+            raise ResumeError(f"{left} of {count} were not recorded; their rows say why")
+
+    @property
+    def held(self) -> str:
+        """Why the calls cannot be approved together; empty if they can."""
+        calls = [question.call for question in self._picked if question.call]
+        if not calls:
+            return "No tool calls are picked."
+        if "approve" not in calls[0].allowed:
+            return "These calls can only be edited or denied: open each."
+        if calls[0].destructive:
+            return "A destructive tool is approved one call at a time: open each."
+        alone = [each for each in self._picked if each.call and needs_a_look(each.call)]
+        if alone:
+            first = cut(reveal(alone[0].record.thread_id), 32)
+            more = f" and {len(alone) - 1} more" if len(alone) > 1 else ""
+            return f"Part of {first}{more} is hidden or long: open it to approve it."
+        if self._is_many and self._count.value.strip() != str(len(calls)):
+            return f"To approve, type {len(calls)} in the field above."
+        return ""
+
+    @property
+    def _is_many(self) -> bool:
+        return len(self._picked) > _TYPED
+
+    # --- what it shows ------------------------------------------------------------------------
+
+    def _show(self) -> None:
+        self.layout.display = None if self._picked else "none"
+        if not self._picked:
+            return
+        count, is_calls = len(self._picked), self._picked[0].call is not None
+        name = cut(reveal(self._picked[0].tool or self._picked[0].asks), 60)
+        verb, what = ("Decide", "call") if is_calls else ("Answer", "question")
+        set_text(self._title, f"{verb} {many(count, what)}{f' of {name}' if is_calls else ''}")
+        set_text(
+            self._about, "same tool, same arguments schema" if is_calls else "one form for all"
+        )
+        set_text(self._listed, "\n".join(map(_line, self._picked)))
+        held = self.held if is_calls else ""
+        self._approve.description = f"Approve these {count}"
+        set_class(self._approve, "primary", on=not held)
+        set_class(self._approve, "nbgraph-held", on=bool(held))
+        self._deny.description = f"Deny these {count}{' with reason' if self._reason.value else ''}"
+        self._counts.layout.display = None if self._is_many else "none"
+        self._count.description = f"Type {count} to approve"
+        left_out = "Any that changed since you looked is left out."
+        set_text(self._why, held or left_out)
+        if self._form is not None:
+            self._form.name_submit(f"Answer these {count}" if count > 1 else "Submit answer")
+
+
+def _line(question: Question) -> str:
+    thread = reveal(question.record.thread_id)
+    if question.call is None:
+        return f"{thread}  {question.asks}"
+    digest = f"  # {question.call.call_hash[:4]} {question.call.call_hash[4:8]}"
+    said = f"{reveal(question.call.tool_name)}({arguments(question.call)})"
+    return f"{thread}  {said}{digest if question.call.call_hash else ''}"

@@ -1,0 +1,110 @@
+"""The inbox in a real front end: by keyboard alone, several at once, and answered elsewhere."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from .conftest import Open
+
+pytestmark = pytest.mark.browser
+expect.set_options(timeout=20_000)
+
+DESK = """
+import asyncio
+from nbgraph import END, START, Graph, Inbox, InMemoryStateStore, Resume, ScriptedChat
+from nbgraph import build_react_agent, interrupt, node, tool
+from nbgraph.chat import ChatResponse
+from nbgraph.core.messages import ToolCall
+from nbgraph.middleware import InterruptRule, ToolInterruptMiddleware
+
+ran, store = [], InMemoryStateStore()
+
+@node
+def sign(state):
+    asked = {"to": state["to"]}
+    return {"signed": interrupt(asked, id="letter", message="Sign?", response_schema=bool)}
+
+@tool
+def send_refund(order_id: str, amount: float) -> str:
+    '''Pays money back to the customer.'''
+    ran.append(order_id)
+    return "paid"
+
+letters = Graph(dict, name="letters", state_store=store).flow(START >> sign >> END)
+
+def agent(*turns):
+    return build_react_agent(
+        ScriptedChat(turns, default="Done."), tools=[send_refund],
+        middleware=[ToolInterruptMiddleware(rules=[InterruptRule("*")])],
+        state_store=store, name="desk",
+    )
+
+def ask(order, amount):
+    arguments = {"order_id": order, "amount": amount}
+    call = ToolCall(id=f"c_{order}", name="send_refund", arguments=arguments)
+    graph = agent(ChatResponse(tool_calls=[call]))
+    graph.invoke({"messages": [{"type": "human", "content": "It flickers."}]}, thread_id=order)
+
+for order, amount in (("A-1", 180.0), ("A-2", 42.5), ("A-3", 12.0)):
+    ask(order, amount)
+for to in ("<img src=x onerror=alert(1)>", "$x^2$", "ops"):
+    letters.invoke({"to": to}, thread_id=f"to {to}")
+
+def status():
+    return {each.thread_id: each.status for each in asyncio.run(store.threads())}
+"""
+
+ELSEWHERE = """
+await letters.ainvoke(None, thread_id="to ops", resume=Resume(False, by="desk-2"))
+"""
+
+
+def test_questions_are_picked_opened_and_answered_by_keyboard_alone(open_notebook: Open):
+    notebook = open_notebook([DESK, "inbox = Inbox(store, apps=[letters, agent()])\ninbox"])
+    notebook.run_all()
+    notebook.wait_idle()
+    inbox = notebook.cell(1).locator(".nbgraph-inbox")
+    rows = inbox.locator("tr.nbgraph-inbox-row")
+    keyboard = notebook.page.keyboard
+    expect(rows).to_have_count(6)
+    assert inbox.locator("img").count() == 0
+    expect(inbox.get_by_role("table", name="Waiting questions")).to_be_visible()
+    for name in ("Search the waiting questions", "Graph", "Node", "Tool", "Age"):
+        expect(inbox.get_by_label(name, exact=True)).to_be_visible()
+
+    # two calls are picked and approved together; another kind cannot be picked beside them
+    rows.first.focus()
+    for key in ("x", "j", "x", "j", "j", "x"):
+        keyboard.press(key)
+    expect(inbox.get_by_role("checkbox", name="Pick A-2")).to_be_checked()
+    expect(rows.nth(3)).to_be_focused()
+    expect(rows.nth(3).locator("input")).not_to_be_checked()
+    together = inbox.locator(".nbgraph-together")
+    expect(together).to_contain_text('A-2  send_refund(order_id="A-2", amount=42.5)')
+    together.get_by_role("button", name="Approve these 2").focus()
+    keyboard.press("Enter")
+    expect(rows).to_have_count(4)
+    notebook.wait_idle()
+    assert notebook.execute("inbox.settle(); print(sorted(ran))").strip() == "['A-1', 'A-2']"
+
+    # a question is opened in place and answered; the next row has the focus when it is closed
+    rows.nth(1).focus()
+    keyboard.press("Enter")
+    form = inbox.locator(".nbgraph-opened .nbgraph-form")
+    expect(form).to_contain_text("<img src=x onerror=alert(1)>")
+    expect(form.locator("input").first).to_be_focused()
+    keyboard.press("Space")
+    keyboard.press("Control+Enter")
+    expect(inbox.locator(".nbgraph-record")).to_contain_text("answered by")
+    expect(rows).to_have_count(3)
+
+    # what somebody else answers goes from the rows, and it is said who did
+    notebook.execute(ELSEWHERE)
+    expect(rows).to_have_count(2)
+    expect(inbox.locator(".nbgraph-why").first).to_contain_text("to ops: answered by desk-2 at ")
+    rows.last.focus()
+    keyboard.press("k")
+    expect(rows.first).to_be_focused()
+    expect(notebook.page.locator(".jp-Notebook .jp-Cell")).to_have_count(2)
+    assert notebook.dialogs == []
