@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, cast
 
 from nbgraph.core.events import Interrupt
 from nbgraph.core.position import Answered
@@ -13,7 +13,7 @@ from nbgraph.forms import MASK, inputs_of, read, replaced, secret_places
 from nbgraph.session import Session
 from nbgraph.snapshot import Mark, Snapshot, Superstep, TaskBar
 
-__all__ = ["transcript", "without_secrets"]
+__all__ = ["answer_shown", "transcript"]
 
 _WORDS: Mapping[Mark, str] = {
     "idle": "not yet",
@@ -56,7 +56,7 @@ def _asked_lines(snapshot: Snapshot, step: Superstep, bar: TaskBar) -> Iterator[
     for record in snapshot.records:
         if record.interrupt.task_id == bar.task_id and record.step == step.number:
             yield f"       asked {record.interrupt.key}: {_question(record.interrupt)}"
-            yield f"       answered {_brief(without_secrets(record))}"
+            yield f"       answered {_brief(answer_shown(record))}"
             if record.comment:
                 yield f"       said {_brief(record.comment)}"
     for question in snapshot.pending.values():
@@ -64,14 +64,20 @@ def _asked_lines(snapshot: Snapshot, step: Superstep, bar: TaskBar) -> Iterator[
             yield f"       asks {question.key}: {_question(question)}"
 
 
-def without_secrets(record: Answered) -> Any:
-    """Return an answer with what its schema calls a secret covered."""
-    schema = record.interrupt.response_schema
+def answer_shown(record: Answered) -> Any:
+    """Return an answer as it is shown: its secrets covered, a decision without its digest.
+
+    The digest binds a decision to the call that was looked at; it says nothing to a reader.
+    """
+    answer, schema = record.answer, record.interrupt.response_schema
+    if record.interrupt.reason == "tool_approval" and isinstance(answer, dict):
+        given = cast("dict[str, Any]", answer)
+        answer = {name: each for name, each in given.items() if name != "call_hash"}
     if schema is None:
-        return record.answer
+        return answer
     field = read(schema)
-    places = secret_places(field, inputs_of(field, record.answer))
-    return replaced(record.answer, dict.fromkeys(places, lambda _: MASK))
+    places = secret_places(field, inputs_of(field, answer))
+    return replaced(answer, dict.fromkeys(places, lambda _: MASK))
 
 
 def _question(interrupt: Interrupt) -> str:
