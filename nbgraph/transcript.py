@@ -13,7 +13,7 @@ from nbgraph.forms import MASK, inputs_of, read, replaced, secret_places
 from nbgraph.session import Session
 from nbgraph.snapshot import Mark, Snapshot, Superstep, TaskBar
 
-__all__ = ["answer_shown", "transcript"]
+__all__ = ["answer_shown", "transcript", "without_secrets"]
 
 _WORDS: Mapping[Mark, str] = {
     "idle": "not yet",
@@ -64,20 +64,26 @@ def _asked_lines(snapshot: Snapshot, step: Superstep, bar: TaskBar) -> Iterator[
             yield f"       asks {question.key}: {_question(question)}"
 
 
+def without_secrets(record: Answered) -> Any:
+    """Return an answer with what its schema calls a secret covered."""
+    schema = record.interrupt.response_schema
+    if schema is None:
+        return record.answer
+    field = read(schema)
+    places = secret_places(field, inputs_of(field, record.answer))
+    return replaced(record.answer, dict.fromkeys(places, lambda _: MASK))
+
+
 def answer_shown(record: Answered) -> Any:
-    """Return an answer as it is shown: its secrets covered, a decision without its digest.
+    """Return an answer as it reads later: its secrets covered, a decision without its digest.
 
     The digest binds a decision to the call that was looked at; it says nothing to a reader.
     """
-    answer, schema = record.answer, record.interrupt.response_schema
-    if record.interrupt.reason == "tool_approval" and isinstance(answer, dict):
-        given = cast("dict[str, Any]", answer)
-        answer = {name: each for name, each in given.items() if name != "call_hash"}
-    if schema is None:
+    answer = without_secrets(record)
+    if record.interrupt.reason != "tool_approval" or not isinstance(answer, dict):
         return answer
-    field = read(schema)
-    places = secret_places(field, inputs_of(field, answer))
-    return replaced(answer, dict.fromkeys(places, lambda _: MASK))
+    given = cast("dict[str, Any]", answer)
+    return {name: each for name, each in given.items() if name != "call_hash"}
 
 
 def _question(interrupt: Interrupt) -> str:
