@@ -41,6 +41,7 @@ from nbgraph.supersteps import (
     begun,
     changed,
     counted,
+    how_ended,
     mark_of,
     visited,
 )
@@ -177,9 +178,9 @@ def _inside(snapshot: Snapshot, event: ChildEvent) -> Snapshot:
             return _marked(snapshot.moved(progress=progress), inner, "running")
         case TaskFinished() | TaskInterrupted() | TaskFailed() as report:
             inner = f"{path}/{report.node}"
-            kept = _kept(snapshot, inner, f"{event.task_id}/{report.task_id}", report)
+            kept = _reports(snapshot, inner, f"{event.task_id}/{report.task_id}", report)
             progress = visited(snapshot.progress, inner, report)
-            return _marked(kept.moved(progress=progress), inner, mark_of(report))
+            return _marked(snapshot.moved(progress=progress, **kept), inner, mark_of(report))
         case TaskEmitted(task_id=task_id, node=node) as said:
             return _emitted(snapshot, f"{event.task_id}/{task_id}", f"{path}/{node}", said)
         case _:
@@ -204,12 +205,8 @@ def _cleared(snapshot: Snapshot, prefix: str) -> Snapshot:
     return snapshot.moved(taken=taken, marks={**snapshot.marks, **idle})
 
 
-def _kept(snapshot: Snapshot, path: str, task_id: str, report: Report) -> Snapshot:
-    """Return the snapshot with a node's newest report; its task shows no progress any more."""
-    return snapshot.moved(**_reports(snapshot, path, task_id, report))
-
-
 def _reports(snapshot: Snapshot, path: str, task_id: str, report: Report) -> dict[str, Any]:
+    """Return what a node's newest report changes; its task shows no progress any more."""
     kept = {"reports": {**snapshot.reports, path: report}}
     if task_id not in snapshot.doing:
         return kept
@@ -238,7 +235,8 @@ def _recorded(snapshot: Snapshot, before: Position, event: Event, shape: Shape) 
                 return snapshot
             return _planned(_routed(snapshot, before, tasks, shape), tasks)
         case TaskFailed() | TaskInterrupted():
-            return _reported(_kept(snapshot, event.node, event.task_id, event), event)
+            kept = snapshot.moved(**_reports(snapshot, event.node, event.task_id, event))
+            return _reported(kept, event)
         case AnswersGiven(answers=answers):
             given = tuple(snapshot.position.answered[key] for key in answers)
             answered = snapshot.moved(records=(*snapshot.records, *given))
@@ -318,20 +316,25 @@ def _ended(snapshot: Snapshot, before: Position, shape: Shape) -> Snapshot:
 
 def _finished(snapshot: Snapshot, event: TaskFinished, after: Position) -> Snapshot:
     times = {"started": event.started or None, "seconds": event.duration}
-    return snapshot.moved(
+    ended = {"tries": max(event.attempts, 1), "how": how_ended(event)}
+    finished = snapshot.moved(
         position=after,
         ended=event.created_at,
         progress=visited(snapshot.progress, event.node, event),
         usage=used(snapshot.usage, event.update),
-        **_bars(snapshot, event.task_id, mark=mark_of(event), **times),
+        **_bars(snapshot, event.task_id, mark=mark_of(event), **times, **ended),
         **_reports(snapshot, event.node, event.task_id, event),
     )
+    if event.error is None:
+        return finished
+    text = f"{event.error.type}: {event.error.message}; handled, and the run goes on"
+    return _said(finished, event, text, "failed")
 
 
 def _reported(snapshot: Snapshot, event: TaskFailed | TaskInterrupted) -> Snapshot:
     match event:
         case TaskFailed(task_id=task_id, node=node, error=error):
-            barred = _barred(snapshot, task_id, mark="failed")
+            barred = _barred(snapshot, task_id, mark="failed", tries=event.attempts)
             tried = barred.moved(progress=visited(snapshot.progress, node, event))
             return _said(tried, event, f"{error.type}: {error.message}", "failed")
         case TaskInterrupted(task_id=task_id, interrupts=interrupts):

@@ -17,6 +17,7 @@ __all__ = [
     "begun",
     "changed",
     "counted",
+    "how_ended",
     "mark_of",
     "visited",
 ]
@@ -66,13 +67,15 @@ class Progress:
 
 @dataclass(frozen=True)
 class TaskBar:
-    """One task of a superstep, as the timeline shows it."""
+    """One task of a superstep, as the timeline shows it; `how` is as `how_ended` says it."""
 
     task_id: str
     node: str
     mark: Mark = "idle"
     started: float | None = None
     seconds: float | None = None
+    tries: int = 1
+    how: str = ""
 
 
 @dataclass(frozen=True)
@@ -172,3 +175,16 @@ def visited(known: Mapping[str, Progress], node: str, report: Report) -> Mapping
             return counted(known, node, tries=tries)
         case TaskInterrupted():
             return known
+
+
+def how_ended(report: Report | None) -> str:
+    """Return how a task came to its result if its node did not return it just now, in words."""
+    match report:
+        case TaskFinished(attempts=0):
+            return "skipped by hand"
+        case TaskFinished(error=error) if error is not None:
+            return "error handled"
+        case TaskFinished(cached=True):
+            return "cached"
+        case _:
+            return ""
