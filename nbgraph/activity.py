@@ -135,7 +135,9 @@ def used(before: Usage, update: Mapping[str, Any]) -> Usage:
 
 def _usages(update: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     for value in update.values():
-        items = cast("list[Any]", value) if isinstance(value, list) else [value]
+        if not isinstance(value, list | dict):
+            continue
+        items = cast("list[Any]", value if isinstance(value, list) else [value])
         messages = (cast("dict[str, Any]", item) for item in items if isinstance(item, dict))
         usages: Iterator[Any] = (message.get("usage") for message in messages)
         yield from (usage for usage in usages if isinstance(usage, dict))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +13,6 @@ from nbgraph.core.events import (
     AnswersGiven,
     Attempt,
     ChildEvent,
-    ErrorInfo,
     Event,
     Interrupt,
     LiveEvent,
@@ -34,7 +33,18 @@ from nbgraph.core.events import (
 from nbgraph.core.position import Answered, Position, advance
 from nbgraph.core.store import Status
 from nbgraph.log_words import PAUSES, how_answered, how_edited
-from nbgraph.supersteps import Progress, Report, Superstep, TaskBar, changed, how_ended, mark_of
+from nbgraph.supersteps import (
+    Progress,
+    Report,
+    Superstep,
+    TaskBar,
+    begun,
+    changed,
+    counted,
+    how_ended,
+    mark_of,
+    visited,
+)
 from nbgraph.ways_taken import Edges, Within, led, passed, to_the_end, within
 
 __all__ = ["LogLine", "Mark", "Progress", "Report", "Snapshot", "Superstep", "TaskBar", "shown"]
@@ -132,14 +142,17 @@ def shown(snapshot: Snapshot, event: Event | LiveEvent, shape: Shape, folding: F
     """Return the snapshot after one more event."""
     match event:
         case TaskStarted(task_id=task_id, node=node, at=at):
-            first = _counted(snapshot, node, tries=1, since=_since(snapshot, node, at))
-            return _barred(first, task_id, mark="running", started=at)
+            progress = begun(snapshot.progress, node, at, snapshot.marks.get(node, "idle"))
+            bars = _bars(snapshot, task_id, mark="running", started=at)
+            return snapshot.moved(progress=progress, **bars)
         case TaskEmitted(node=node, data=Attempt() as attempt):
             return _emitted(_tried(snapshot, node, attempt), event.task_id, node, event)
         case TaskEmitted(node=node):
             return _emitted(snapshot, event.task_id, node, event)
         case ChildEvent():
             return _inside(_led_inside(snapshot, event, shape), event)
+        case TaskFinished():
+            return _finished(snapshot, event, advance(snapshot.position, event, folding))
         case _:
             after = advance(snapshot.position, event, folding)
             moved = snapshot.moved(position=after, ended=event.created_at)
@@ -161,12 +174,13 @@ def _inside(snapshot: Snapshot, event: ChildEvent) -> Snapshot:
     match event.event:
         case TaskStarted(node=node, at=at):
             inner = f"{path}/{node}"
-            began = _counted(snapshot, inner, tries=1, since=_since(snapshot, inner, at))
-            return _marked(began, inner, "running")
+            progress = begun(snapshot.progress, inner, at, snapshot.marks.get(inner, "idle"))
+            return _marked(snapshot.moved(progress=progress), inner, "running")
         case TaskFinished() | TaskInterrupted() | TaskFailed() as report:
             inner = f"{path}/{report.node}"
-            kept = _kept(snapshot, inner, f"{event.task_id}/{report.task_id}", report)
-            return _marked(_visited(kept, inner, report), inner, mark_of(report))
+            kept = _reports(snapshot, inner, f"{event.task_id}/{report.task_id}", report)
+            progress = visited(snapshot.progress, inner, report)
+            return _marked(snapshot.moved(progress=progress, **kept), inner, mark_of(report))
         case TaskEmitted(task_id=task_id, node=node) as said:
             return _emitted(snapshot, f"{event.task_id}/{task_id}", f"{path}/{node}", said)
         case _:
@@ -191,12 +205,12 @@ def _cleared(snapshot: Snapshot, prefix: str) -> Snapshot:
     return snapshot.moved(taken=taken, marks={**snapshot.marks, **idle})
 
 
-def _kept(snapshot: Snapshot, path: str, task_id: str, report: Report) -> Snapshot:
-    """Return the snapshot with a node's newest report; its task shows no progress any more."""
-    doing = snapshot.doing
-    if task_id in doing:
-        doing = {key: value for key, value in doing.items() if key != task_id}
-    return snapshot.moved(reports={**snapshot.reports, path: report}, doing=doing)
+def _reports(snapshot: Snapshot, path: str, task_id: str, report: Report) -> dict[str, Any]:
+    """Return what a node's newest report changes; its task shows no progress any more."""
+    kept = {"reports": {**snapshot.reports, path: report}}
+    if task_id not in snapshot.doing:
+        return kept
+    return kept | {"doing": {key: one for key, one in snapshot.doing.items() if key != task_id}}
 
 
 def _marked(snapshot: Snapshot, path: str, mark: Mark) -> Snapshot:
@@ -220,8 +234,9 @@ def _recorded(snapshot: Snapshot, before: Position, event: Event, shape: Shape) 
             if tasks is None:
                 return snapshot
             return _planned(_routed(snapshot, before, tasks, shape), tasks)
-        case TaskFinished() | TaskFailed() | TaskInterrupted():
-            return _reported(_kept(snapshot, event.node, event.task_id, event), event)
+        case TaskFailed() | TaskInterrupted():
+            kept = snapshot.moved(**_reports(snapshot, event.node, event.task_id, event))
+            return _reported(kept, event)
         case AnswersGiven(answers=answers):
             given = tuple(snapshot.position.answered[key] for key in answers)
             answered = snapshot.moved(records=(*snapshot.records, *given))
@@ -271,8 +286,11 @@ def _planned(snapshot: Snapshot, tasks: Iterable[TaskSpec]) -> Snapshot:
     if not bars:
         return snapshot
     planned = Superstep(snapshot.position.step + 1, bars, snapshot.position.sequence)
-    marks = {**snapshot.marks, **{bar.node: "idle" for bar in bars}}
-    return snapshot.moved(supersteps=(*snapshot.supersteps, planned), marks=marks)
+    marks = dict(snapshot.marks)
+    for bar in bars:
+        marks[bar.node] = "idle"
+    # A sum, where unpacking would copy the whole timeline twice.
+    return snapshot.moved(supersteps=snapshot.supersteps + (planned,), marks=marks)  # noqa: RUF005
 
 
 def _routed(
@@ -284,7 +302,9 @@ def _routed(
     return _took(snapshot, *led(shape, sources, targets, snapshot.marks))
 
 
-def _took(snapshot: Snapshot, taken: Edges, left: Iterable[str]) -> Snapshot:
+def _took(snapshot: Snapshot, taken: Edges, left: Collection[str]) -> Snapshot:
+    if not left and taken <= snapshot.taken:
+        return snapshot
     marks = {**snapshot.marks, **dict.fromkeys(left, "skipped")}
     return snapshot.moved(taken=snapshot.taken | taken, marks=marks)
 
@@ -294,19 +314,29 @@ def _ended(snapshot: Snapshot, before: Position, shape: Shape) -> Snapshot:
     return snapshot.moved(taken=snapshot.taken | to_the_end(shape, {bar.node for bar in last}))
 
 
-def _reported(snapshot: Snapshot, event: TaskFinished | TaskFailed | TaskInterrupted) -> Snapshot:
+def _finished(snapshot: Snapshot, event: TaskFinished, after: Position) -> Snapshot:
+    times = {"started": event.started or None, "seconds": event.duration}
+    ended = {"tries": max(event.attempts, 1), "how": how_ended(event)}
+    finished = snapshot.moved(
+        position=after,
+        ended=event.created_at,
+        progress=visited(snapshot.progress, event.node, event),
+        usage=used(snapshot.usage, event.update),
+        **_bars(snapshot, event.task_id, mark=mark_of(event), **times, **ended),
+        **_reports(snapshot, event.node, event.task_id, event),
+    )
+    if event.error is None:
+        return finished
+    text = f"{event.error.type}: {event.error.message}; handled, and the run goes on"
+    return _said(finished, event, text, "failed")
+
+
+def _reported(snapshot: Snapshot, event: TaskFailed | TaskInterrupted) -> Snapshot:
     match event:
-        case TaskFinished(task_id=task_id, node=node, duration=seconds):
-            times = {"started": event.started or None, "seconds": seconds}
-            ended = {"tries": max(event.attempts, 1), "how": how_ended(event)}
-            barred = _barred(snapshot, task_id, mark=mark_of(event), **times, **ended)
-            usage = used(barred.usage, event.update)
-            visited = _visited(barred, node, event).moved(usage=usage)
-            return visited if event.error is None else _stood_in(visited, event, event.error)
         case TaskFailed(task_id=task_id, node=node, error=error):
-            visited = _visited(snapshot, node, event)
-            barred = _barred(visited, task_id, mark="failed", tries=event.attempts)
-            return _said(barred, event, f"{error.type}: {error.message}", "failed")
+            barred = _barred(snapshot, task_id, mark="failed", tries=event.attempts)
+            tried = barred.moved(progress=visited(snapshot.progress, node, event))
+            return _said(tried, event, f"{error.type}: {error.message}", "failed")
         case TaskInterrupted(task_id=task_id, interrupts=interrupts):
             asked = _barred(snapshot, task_id, mark="waiting" if interrupts else "idle")
             for item in interrupts:
@@ -318,41 +348,10 @@ def _reported(snapshot: Snapshot, event: TaskFinished | TaskFailed | TaskInterru
             return _said(asked, event, text, "waiting")
 
 
-def _stood_in(snapshot: Snapshot, event: TaskFinished, error: ErrorInfo) -> Snapshot:
-    """Return the snapshot with a line on an error that something else stood in for."""
-    text = f"{error.type}: {error.message}; handled, and the run goes on"
-    return _said(snapshot, event, text, "failed")
-
-
 def _tried(snapshot: Snapshot, node: str, attempt: Attempt) -> Snapshot:
     """Count the attempt that follows one that failed."""
-    return _counted(snapshot, node, tries=attempt.number + 1, limit=attempt.limit)
-
-
-def _counted(snapshot: Snapshot, node: str, **changes: Any) -> Snapshot:
-    """Return the snapshot with another progress of a node."""
-    new = changed(snapshot.progress.get(node) or Progress(), **changes)
-    return snapshot.moved(progress={**snapshot.progress, node: new})
-
-
-def _since(snapshot: Snapshot, node: str, at: float) -> float:
-    """Return since when a node runs; of tasks side by side the first one counts."""
-    known = snapshot.progress.get(node)
-    is_running = snapshot.marks.get(node) == "running"
-    return known.since if known and known.since is not None and is_running else at
-
-
-def _visited(snapshot: Snapshot, node: str, report: Report) -> Snapshot:
-    """Return the snapshot with a node's visit counted, or how often it was tried in vain."""
-    match report:
-        case TaskFinished(duration=seconds, attempts=tries):
-            old = snapshot.progress.get(node) or Progress()
-            visits, total = old.visits + 1, old.seconds + seconds
-            return _counted(snapshot, node, visits=visits, seconds=total, tries=tries)
-        case TaskFailed(attempts=tries):
-            return _counted(snapshot, node, tries=tries)
-        case TaskInterrupted():
-            return snapshot
+    tries = {"tries": attempt.number + 1, "limit": attempt.limit}
+    return snapshot.moved(progress=counted(snapshot.progress, node, **tries))
 
 
 def _answered(snapshot: Snapshot, event: AnswersGiven, before: Position) -> Snapshot:
@@ -375,17 +374,19 @@ def _halted(snapshot: Snapshot) -> Snapshot:
 
 def _barred(snapshot: Snapshot, task_id: str, **changes: Any) -> Snapshot:
     """Return the snapshot with one task of the current superstep changed, and its node's mark."""
-    if not snapshot.supersteps:
-        return snapshot
-    current = snapshot.supersteps[-1]
-    bar = current.bar(task_id)
-    if bar is None:
-        return snapshot
+    return snapshot.moved(**_bars(snapshot, task_id, **changes))
+
+
+def _bars(snapshot: Snapshot, task_id: str, **changes: Any) -> dict[str, Any]:
+    current = snapshot.supersteps[-1] if snapshot.supersteps else None
+    bar = current and current.bar(task_id)
+    if current is None or bar is None:
+        return {}
     barred = current.barred(changed(bar, **changes))
-    return snapshot.moved(
-        supersteps=(*snapshot.supersteps[:-1], barred),
-        marks={**snapshot.marks, bar.node: barred.mark(bar.node)},
-    )
+    return {
+        "supersteps": snapshot.supersteps[:-1] + (barred,),  # noqa: RUF005 - as above
+        "marks": {**snapshot.marks, bar.node: barred.mark(bar.node)},
+    }
 
 
 def _said(snapshot: Snapshot, event: Event, text: str, mark: Mark) -> Snapshot:

@@ -9,13 +9,25 @@ from typing import Any, TypeVar
 from nbgraph.activity import Mark
 from nbgraph.core.events import TaskFailed, TaskFinished, TaskInterrupted
 
-__all__ = ["Progress", "Report", "Superstep", "TaskBar", "changed", "how_ended", "mark_of"]
+__all__ = [
+    "Progress",
+    "Report",
+    "Superstep",
+    "TaskBar",
+    "begun",
+    "changed",
+    "counted",
+    "how_ended",
+    "mark_of",
+    "visited",
+]
 
 T = TypeVar("T")
 
 Report = TaskFinished | TaskFailed | TaskInterrupted
 """How a task of a node ended."""
 
+_NONE: Mapping[Any, int] = {}
 _SEVERITY: Mapping[Mark, int] = {
     "idle": 0,
     "skipped": 1,
@@ -26,14 +38,16 @@ _SEVERITY: Mapping[Mark, int] = {
 }
 
 
+_new, _set = object.__new__, object.__setattr__
+
+
 def changed(record: T, **changes: Any) -> T:
     """Return a record without slots with some parts changed.
 
     Done a few times for every event: `dataclasses.replace` takes ten times as long.
     """
-    other = object.__new__(type(record))
-    other.__dict__.update(record.__dict__)
-    other.__dict__.update(changes)
+    other = _new(type(record))
+    _set(other, "__dict__", record.__dict__ | changes)
     return other
 
 
@@ -74,13 +88,13 @@ class Superstep:
     number: int
     tasks: tuple[TaskBar, ...]
     planned: int = 0
-    _places: Mapping[str, int] = field(default_factory=dict[str, int], repr=False, compare=False)
+    _places: Mapping[str, int] = field(default_factory=lambda: _NONE, repr=False, compare=False)
     _marks: Mapping[tuple[str, Mark], int] = field(
-        default_factory=dict[tuple[str, Mark], int], repr=False, compare=False
+        default_factory=lambda: _NONE, repr=False, compare=False
     )
 
     def __post_init__(self) -> None:
-        if not self._places:
+        if len(self.tasks) > 1 and not self._places:
             places = {bar.task_id: at for at, bar in enumerate(self.tasks)}
             object.__setattr__(self, "_places", places)
             marks: dict[tuple[str, Mark], int] = {}
@@ -90,11 +104,15 @@ class Superstep:
 
     def bar(self, task_id: str) -> TaskBar | None:
         """Return a task's bar, if it is one of these."""
+        if len(self.tasks) == 1:
+            return self.tasks[0] if self.tasks[0].task_id == task_id else None
         at = self._places.get(task_id)
         return None if at is None else self.tasks[at]
 
     def barred(self, bar: TaskBar) -> Superstep:
         """Return the superstep with one task's bar exchanged, without a look at the others."""
+        if len(self.tasks) == 1:
+            return changed(self, tasks=(bar,))
         at = self._places[bar.task_id]
         old = self.tasks[at]
         marks = dict(self._marks)
@@ -106,12 +124,14 @@ class Superstep:
     def count(self, node: str, *marks: Mark) -> int:
         """Return how many tasks of a node have one of these marks, or any at all without."""
         wanted = marks or tuple(_SEVERITY)
+        if len(self.tasks) == 1:
+            return int(self.tasks[0].node == node and self.tasks[0].mark in wanted)
         return sum(self._marks.get((node, mark), 0) for mark in wanted)
 
     def mark(self, node: str) -> Mark:
         """Return the gravest mark of a node's tasks."""
-        if len(self.tasks) == 1 and self.tasks[0].node == node:
-            return self.tasks[0].mark
+        if len(self.tasks) == 1:
+            return self.tasks[0].mark if self.tasks[0].node == node else "idle"
         worst: Mark = "idle"
         for mark, severity in _SEVERITY.items():
             if severity > _SEVERITY[worst] and self._marks.get((node, mark)):
@@ -128,6 +148,33 @@ def mark_of(report: Report) -> Mark:
             return "waiting" if asked else "idle"
         case TaskFailed():
             return "failed"
+
+
+def counted(known: Mapping[str, Progress], node: str, **changes: Any) -> Mapping[str, Progress]:
+    """Return the progress of all nodes with that of one changed."""
+    return {**known, node: changed(known.get(node) or Progress(), **changes)}
+
+
+def begun(
+    known: Mapping[str, Progress], node: str, at: float, mark: Mark
+) -> Mapping[str, Progress]:
+    """Return the progress of all nodes after one began; of tasks side by side the first counts."""
+    old = known.get(node) or Progress()
+    since = old.since if mark == "running" and old.since is not None else at
+    return counted(known, node, tries=1, since=since)
+
+
+def visited(known: Mapping[str, Progress], node: str, report: Report) -> Mapping[str, Progress]:
+    """Return the progress of all nodes with a visit counted, or how often it was tried in vain."""
+    match report:
+        case TaskFinished(duration=seconds, attempts=tries):
+            old = known.get(node) or Progress()
+            visits, total = old.visits + 1, old.seconds + seconds
+            return counted(known, node, visits=visits, seconds=total, tries=tries)
+        case TaskFailed(attempts=tries):
+            return counted(known, node, tries=tries)
+        case TaskInterrupted():
+            return known
 
 
 def how_ended(report: Report | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, cast
 
 from nbgraph.core.events import Interrupt
 from nbgraph.core.position import Answered
@@ -13,7 +13,7 @@ from nbgraph.forms import MASK, inputs_of, read, replaced, secret_places
 from nbgraph.session import Session
 from nbgraph.snapshot import Mark, Snapshot, Superstep, TaskBar
 
-__all__ = ["transcript", "without_secrets"]
+__all__ = ["answer_shown", "transcript", "without_secrets"]
 
 _WORDS: Mapping[Mark, str] = {
     "idle": "not yet",
@@ -66,10 +66,10 @@ def _asked_lines(snapshot: Snapshot, step: Superstep, bar: TaskBar) -> Iterator[
 
 def _how_ended(record: Answered) -> str:
     if record.lapsed is None:
-        return f"answered {_brief(without_secrets(record))}"
+        return f"answered {_brief(answer_shown(record))}"
     if not record.counts:
         return f"{record.lapsed}, without an answer"
-    return f"{record.lapsed}, so that its default counts: {_brief(without_secrets(record))}"
+    return f"{record.lapsed}, so that its default counts: {_brief(answer_shown(record))}"
 
 
 def without_secrets(record: Answered) -> Any:
@@ -80,6 +80,18 @@ def without_secrets(record: Answered) -> Any:
     field = read(schema)
     places = secret_places(field, inputs_of(field, record.answer))
     return replaced(record.answer, dict.fromkeys(places, lambda _: MASK))
+
+
+def answer_shown(record: Answered) -> Any:
+    """Return an answer as it reads later: its secrets covered, a decision without its digest.
+
+    The digest binds a decision to the call that was looked at; it says nothing to a reader.
+    """
+    answer = without_secrets(record)
+    if record.interrupt.reason != "tool_approval" or not isinstance(answer, dict):
+        return answer
+    given = cast("dict[str, Any]", answer)
+    return {name: each for name, each in given.items() if name != "call_hash"}
 
 
 def _question(interrupt: Interrupt) -> str:

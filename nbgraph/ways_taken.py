@@ -30,7 +30,7 @@ def passed(
 ) -> set[str]:
     """Return the nodes that edges were taken from: those that ran, and those a full join held."""
     sources = {task.node for task in tasks}
-    for name in before.keys() - after.keys():
+    for name in before.keys() - after.keys() if before else ():
         sources |= {*before[name]}
     return sources
 

@@ -195,10 +195,9 @@ class AdaptedDriver:
 
     # --- runs ----------------------------------------------------------------------------------
 
-    async def _start(self, request: Start) -> AsyncGenerator[Happened, None]:
+    def _start(self, request: Start) -> AsyncGenerator[Happened, None]:
         self._checked(request)
-        async for event in self._run(self._leg(given=request.input)):
-            yield event
+        return self._run(self._leg(given=request.input))
 
     async def _resume(self, request: Resume) -> AsyncGenerator[Happened, None]:
         branch = self._branch

@@ -11,7 +11,7 @@ at, and runs from there.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -285,10 +285,21 @@ async def _told(
 ) -> AsyncGenerator[Told, None]:
     async with aclosing(parts) as happening:
         async for said in happening:
-            over = {part.data["id"] for part in said if _is_report(part)}
-            for part in said:
-                events = _translated(translation, part, over)
-                yield Told(events, translation.place)
+            for told in _at_each_place(said, translation):
+                yield told
+
+
+def _at_each_place(said: Sequence[Part], translation: Translation) -> Iterator[Told]:
+    """Return what parts say, together as long as the engine stands at the same checkpoint."""
+    over = {part.data["id"] for part in said if _is_report(part)}
+    place, events = translation.place, list[Happened]()
+    for part in said:
+        found = _translated(translation, part, over)
+        if translation.place != place:
+            yield Told(events, place)
+            place, events = translation.place, []
+        events.extend(found)
+    yield Told(events, place)
 
 
 def _is_report(part: Part) -> bool:

@@ -189,14 +189,14 @@ class Translation:
 
     def _plan(self, tasks: Sequence[Any]) -> None:
         """Take up the tasks of the next superstep: `w`, `w[1]`, `w[2]` for three of one node."""
-        seen: Counter[str] = Counter()
+        seen: dict[str, int] = {}
         planned: list[TaskSpec] = []
         self._ids.clear()
         for task in tasks:
             name = _of(task, "name")
-            number = seen[name]
-            seen[name] += 1
-            spec = TaskSpec(task_id=f"{name}[{number}]" if number else name, node=name)
+            number = seen.get(name, 0)
+            seen[name] = number + 1
+            spec = made(TaskSpec, task_id=f"{name}[{number}]" if number else name, node=name)
             planned.append(spec)
             self._ids[str(_of(task, "id"))] = spec
         self.tasks = tuple(planned)
@@ -250,7 +250,7 @@ class Translation:
         if inside:
             self._started[report["id"]] = at
             return self._inside(inside, TaskStarted(report["name"], report["name"], at))
-        spec = self._spec(report)
+        spec = self._spec(report["name"], report["id"])
         if spec.task_id in self._done or spec not in self.tasks:
             return []
         self._started[spec.task_id] = at
@@ -258,20 +258,21 @@ class Translation:
             return []
         return [TaskStarted(spec.task_id, spec.node, at)]
 
-    def reported(self, report: Any, inside: Sequence[str] = (), at: float = 0.0) -> list[_Happened]:
+    def reported(
+        self, report: Mapping[str, Any], inside: Sequence[str] = (), at: float = 0.0
+    ) -> list[_Happened]:
         """Return what a task reports: a result, a question, or an error."""
-        asked = tuple(_of(report, "interrupts") or ())
+        asked = tuple(report["interrupts"] or ())
         if inside:
             return self._reported_inside(report, asked, inside, at)
-        spec = self._spec(report)
-        error = _of(report, "error")
+        spec, error = self._spec(report["name"], report["id"]), report["error"]
         if spec.task_id in self._done or spec not in self.tasks:
             return []  # the second: a call of a function's own, which is part of its task
         if error is not None:
             return [TaskFailed(task_id=spec.task_id, node=spec.node, error=error_of(error))]
         if asked:
             return self._asked(spec, asked)
-        return [self._finished(spec, _of(report, "result"), at)]
+        return [self._finished(spec, report["result"], at)]
 
     def _finished(self, spec: TaskSpec, result: Any, at: float) -> TaskFinished:
         self._done.add(spec.task_id)
@@ -314,9 +315,8 @@ class Translation:
         place = Asked(self._thread_id, spec.task_id, node, inner, count, calls)
         return questions(interrupt, place, self._tools)
 
-    def _spec(self, report: Any) -> TaskSpec:
-        name = _of(report, "name")
-        return self._ids.get(str(_of(report, "id"))) or TaskSpec(task_id=name, node=name)
+    def _spec(self, name: str, engine_id: Any) -> TaskSpec:
+        return self._ids.get(str(engine_id)) or TaskSpec(task_id=name, node=name)
 
     # --- inside sub-graphs ---------------------------------------------------------------------
 
@@ -325,14 +325,13 @@ class Translation:
         self._inner.update(asking_inside(task))
 
     def _reported_inside(
-        self, report: Any, asked: Sequence[Any], inside: Sequence[str], at: float
+        self, report: Mapping[str, Any], asked: Sequence[Any], inside: Sequence[str], at: float
     ) -> list[_Happened]:
-        name = _of(report, "name")
-        began = self._started.pop(str(_of(report, "id")), at)
+        name, error = report["name"], report["error"]
+        began = self._started.pop(str(report["id"]), at)
         inner = "/".join((*names_of(inside)[1:], name))
         for each in asked if self._knows_inside else ():
             self._inner.setdefault(str(_of(each, "id")), inner)
-        error = _of(report, "error")
         if error is not None:
             failed = TaskFailed(task_id=name, node=name, error=error_of(error))
             return self._inside(inside, failed)
@@ -357,7 +356,7 @@ class Translation:
         """Return which sub-graphs of these tasks stand at a breakpoint of their own, and where."""
         found: list[Event] = []
         for task in tasks:
-            spec, child = self._spec(task), paused_inside(task, before)
+            spec, child = self._spec(task.name, task.id), paused_inside(task, before)
             if child is None or task.interrupts or spec.task_id in self._done:
                 continue
             found.append(
@@ -393,6 +392,6 @@ class Translation:
 
 def _of(record: Any, name: str) -> Any:
     """Return a part of what the engine says as a dict in a stream, as an object in history."""
-    if isinstance(record, Mapping):
+    if isinstance(record, dict):
         return record.get(name)
     return getattr(record, name, None)

@@ -6,9 +6,10 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
-from pydantic import BaseModel, TypeAdapter
+from pydantic import BaseModel
 
 from nbgraph.core.json_values import NotJsonError, to_json
+from nbgraph.core.type_judges import adapter
 
 __all__ = ["WholeValues", "plain"]
 
@@ -85,7 +86,6 @@ class WholeValues:
     ) -> None:
         self.replacing = replacing
         self._types = dict(types or {})
-        self._adapters: dict[str, TypeAdapter[Any]] = {}
 
     def apply(
         self,
@@ -124,8 +124,6 @@ class WholeValues:
         if name not in self._types:
             return value
         try:
-            if name not in self._adapters:
-                self._adapters[name] = TypeAdapter(self._types[name])
-            return self._adapters[name].validate_python(value)
+            return adapter(self._types[name]).validate_python(value)
         except Exception:  # noqa: BLE001 - shown as JSON then; a validator is the type's own code
             return value

@@ -88,7 +88,7 @@ class _Walk:
             return self._integer(value, path)
         if kind is float:
             return self._float(value, path)
-        if isinstance(value, Mapping):
+        if kind is dict or isinstance(value, Mapping):
             return self._within(value, path, self._mapping)
         if isinstance(value, list | tuple):
             return self._within(value, path, self._sequence)

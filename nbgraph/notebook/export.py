@@ -24,7 +24,7 @@ from nbgraph.moments import Moment, changes, moments, writers
 from nbgraph.replay import opened, stepped
 from nbgraph.session import Session
 from nbgraph.snapshot import Snapshot
-from nbgraph.transcript import transcript, without_secrets
+from nbgraph.transcript import answer_shown, transcript
 
 __all__ = ["notebook_of", "write_notebook"]
 
@@ -105,7 +105,7 @@ def _asked(snapshot: Snapshot, before: Moment, moment: Moment) -> Iterator[str]:
         if before.sequence < record.sequence <= moment.sequence:
             yield f"asked {record.interrupt.key}: {record.interrupt.message or ''}".rstrip()
             said = f", who said {_brief(record.comment)}" if record.comment else ""
-            yield f"answered {_brief(without_secrets(record))} by {record.by or 'somebody'}{said}"
+            yield f"answered {_brief(answer_shown(record))} by {record.by or 'somebody'}{said}"
     for question in snapshot.pending.values():
         yield f"asks {question.key}: {question.message or ''}".rstrip()
 
