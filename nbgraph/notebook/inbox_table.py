@@ -6,7 +6,7 @@ import html
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from nbgraph import words
+from nbgraph import clocks, words
 from nbgraph.core.hidden import reveal
 from nbgraph.core.questions import Answered
 from nbgraph.drawing import cut
@@ -90,7 +90,7 @@ def _waiting(question: Question, told: Told) -> Row:
         detail=question.detail,
         is_code=question.tool is not None,
         why=_reason(asked.reason),
-        age=words.age(max(0.0, told.now - asked.created_at)),
+        age=clocks.age(max(0.0, told.now - asked.created_at)),
         is_picked=address in told.picked,
         is_open=question == told.opened,
         act="Close" if question == told.opened else "Open",

@@ -11,7 +11,8 @@ import ipywidgets
 from nbgraph import words
 from nbgraph.core.position import Answered
 from nbgraph.forms import answer_rows, read, value_words
-from nbgraph.notebook.parts import button, classed, column, grid, mark, row, text
+from nbgraph.notebook.lean import said
+from nbgraph.notebook.parts import button, column, grid, mark, row, text
 from nbgraph.notebook.tool_record import decision_record
 from nbgraph.tool_calls import asked_call
 
@@ -34,16 +35,18 @@ def record_card(
     """
     asked = record.interrupt
     call = asked_call(asked)
-    if call is not None:
+    if call is not None and record.lapsed is None:
         made = decision_record(asked, call, record.answer, record.by, record.at)
         made.children = (*made.children, *_again(again))
         return made
-    after = words.duration(max(0.0, record.at - asked.created_at))
-    said = f"answered by {record.by or 'somebody'} at {words.clock(record.at)}, after {after}"
-    head = row([mark("done"), text(asked.node, "nbgraph-strong"), text(said)], "nbgraph-head")
+    sign = mark("done" if record.lapsed is None else "skipped")
+    told = text(words.how_answered(record))
+    head = row([sign, text(asked.node, "nbgraph-strong"), told], "nbgraph-head")
     parts: list[ipywidgets.Widget] = [head]
     if asked.message:
         parts.append(text(asked.message, "nbgraph-text"))
+    if record.lapsed is not None and not asked.has_default:
+        return column([*parts, *_again(again)], "nbgraph-record")
     rows, there = _answer_rows(record), dict(_answer_rows(other)) if other else {}
     marked = [
         (f"≠ {name}" if other and there.get(name) != value else name, value) for name, value in rows
@@ -71,5 +74,5 @@ def result_card(state: Mapping[str, Any]) -> ipywidgets.VBox:
     if len(shown) > _RESULT_LIMIT:
         more = f"\n… {len(shown) - _RESULT_LIMIT:,} more characters"
         shown = shown[:_RESULT_LIMIT] + more
-    title = classed(ipywidgets.Label("Result"), "nbgraph-h3")
-    return column([title, text(shown, "nbgraph-text", "nbgraph-code")], "nbgraph-result")
+    parts = [said("Result", "nbgraph-h3"), said(shown, "nbgraph-text", "nbgraph-code")]
+    return column(parts, "nbgraph-result")
