@@ -21,18 +21,25 @@ PAUSES: Mapping[str, str] = {
 
 def how_answered(event: AnswersGiven) -> str:
     """Return who answered what, or how it went without an answer."""
-    who = event.by or "somebody"
-    said = {
-        None: f"{who} answered",
-        "dismissed": f"{who} dismissed",
-        "again": f"{who} asks again for",
-        "expired": "nobody answered in time",
-    }
     keys: dict[str | None, list[str]] = {}
     for key in event.answers:
         keys.setdefault(event.lapsed.get(key), []).append(key)
-    told = "; ".join(f"{said[how]} {', '.join(each)}" for how, each in keys.items())
+    told = "; ".join(f"{ended_by(how, event.by)} {', '.join(each)}" for how, each in keys.items())
     return f"{told}: “{event.comment}”" if event.comment else told
+
+
+def ended_by(how: str | None, by: str | None) -> str:
+    """Return who ended a question, and how: `ops answered`, `nobody answered in time`."""
+    who = by or "somebody"
+    match how:
+        case "dismissed":
+            return f"{who} dismissed"
+        case "again":
+            return f"{who} asks again for"
+        case "expired":
+            return "nobody answered in time"
+        case _:
+            return f"{who} answered"
 
 
 def how_edited(event: StateEdited) -> str:

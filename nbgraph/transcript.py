@@ -56,12 +56,20 @@ def _asked_lines(snapshot: Snapshot, step: Superstep, bar: TaskBar) -> Iterator[
     for record in snapshot.records:
         if record.interrupt.task_id == bar.task_id and record.step == step.number:
             yield f"       asked {record.interrupt.key}: {_question(record.interrupt)}"
-            yield f"       answered {_brief(answer_shown(record))}"
+            yield f"       {_how_ended(record)}"
             if record.comment:
                 yield f"       said {_brief(record.comment)}"
     for question in snapshot.pending.values():
         if question.task_id == bar.task_id and step is snapshot.supersteps[-1]:
             yield f"       asks {question.key}: {_question(question)}"
+
+
+def _how_ended(record: Answered) -> str:
+    if record.lapsed is None:
+        return f"answered {_brief(answer_shown(record))}"
+    if not record.counts:
+        return f"{record.lapsed}, without an answer"
+    return f"{record.lapsed}, so that its default counts: {_brief(without_secrets(record))}"
 
 
 def without_secrets(record: Answered) -> Any:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Mapping
 from typing import Literal
 
 from nbgraph.clocks import age, clock, duration
 from nbgraph.core.driver import Capability, Shape
+from nbgraph.core.lapses import overdue
 from nbgraph.core.position import Answered
 from nbgraph.drawing import WORDS
 from nbgraph.inspection import Look
@@ -63,7 +65,8 @@ def held(
 ) -> Mapping[str, str]:
     """Return why a button cannot act now, by button; a button that can is left out.
 
-    `capabilities` are the engine's; what it cannot do at all is held with its reason.
+    `capabilities` are the engine's; what it cannot do at all is held with its reason. A question
+    whose time is over holds nothing back.
     """
     reasons: dict[str, str] = {}
     going = _why_not_going(snapshot)
@@ -82,10 +85,10 @@ def held(
     return {**reasons, **_beyond(capabilities or {})}
 
 
-def held_node(look: Look, name: Literal["until", "retry"]) -> str:
+def held_node(look: Look, name: Literal["until", "retry", "step"]) -> str:
     """Return why a node's button cannot act now; empty if it can."""
-    if name == "until":
-        return held(look.snapshot, look.session.driver.capabilities).get("until", "")
+    if name != "retry":
+        return held(look.snapshot, look.session.driver.capabilities).get(name, "")
     if look.superstep is None:
         return "Retry from here needs a node that has run"
     return held(look.snapshot, look.session.driver.capabilities).get("fork", "")
@@ -119,17 +122,25 @@ def _why_not_going(snapshot: Snapshot) -> str | None:
     position = snapshot.position
     if snapshot.running:
         return "waits for the end of this run"
-    if position.pending and not position.runnable:
+    if position.pending and not (position.runnable or _late(snapshot)):
         return "waits for your answer"
     if not position.tasks:
         return "needs a start" if snapshot.status == "new" else "has nothing left to run"
     return None
 
 
+def _late(snapshot: Snapshot) -> Mapping[str, object]:
+    """Return the questions whose time is over, by key."""
+    return overdue(snapshot.pending, time.time())
+
+
 def why(snapshot: Snapshot) -> str:
     """Return the line under the toolbar: why buttons wait, and what to do."""
     if snapshot.running:
         return ""
+    late = _late(snapshot)
+    if late:
+        return f"The time for {', '.join(late)} is over. Continue goes on without an answer."
     if snapshot.pending and not snapshot.position.runnable:
         return "Step and Continue wait for your answer. Or fork to try another one."
     match snapshot.status:
@@ -204,11 +215,12 @@ def breakpoints(
 ) -> Mapping[str, Literal["before", "after", "before and after"]]:
     """Return where the branch pauses, by node; `"*"` is every node, `"sub/*"` every one in `sub`.
 
-    A branch that has set none pauses where its graph says.
+    A branch that has set none pauses where its graph says, and a sub-graph always where its own
+    graph says.
     """
     own = snapshot.position
-    before = {*(shape.before if own.before is None else own.before)}
-    after = {*(shape.after if own.after is None else own.after)}
+    before = {*(shape.before if own.before is None else own.before), *shape.fixed_before}
+    after = {*(shape.after if own.after is None else own.after), *shape.fixed_after}
     found: dict[str, Literal["before", "after", "before and after"]] = {}
     for node in shape.nodes if before or after else ():
         every = "*" if node.parent is None else f"{node.parent}/*"

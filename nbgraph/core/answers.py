@@ -12,6 +12,7 @@ import json
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, cast, final
 
 from pydantic import BaseModel, PydanticUserError, SecretBytes, SecretStr
@@ -130,7 +131,10 @@ def _names_a_secret(schema: Any) -> bool:
             return False
 
 
-_VALUES = (str, bytes, bool, int, float, BaseModel, list, tuple, set, frozenset)
+_VALUES = (
+    *(str, bytes, bool, int, float, BaseModel, list, tuple, set, frozenset),
+    *(FunctionType, BuiltinFunctionType, MethodType),
+)
 
 
 def _what_to_pass(given: Any) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Self, cast
 
 from nbgraph.core.flow import branch
 from nbgraph.core.node import END, START, Node, node
 from nbgraph.core.path import Branch, Goal, Join, Path
+from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.errors import GraphConfigError
 
 __all__ = ["Building", "GraphBuilding"]

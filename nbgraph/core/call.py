@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, TypedDict
+from typing import Any, TypedDict, cast
 from uuid import uuid4
 
 from nbgraph.core.context import NOT_PROVIDED
@@ -13,7 +13,7 @@ from nbgraph.core.requests import Continue, Resume, SetBreakpoints, Start
 from nbgraph.core.store import StateStore
 from nbgraph.errors import GraphConfigError
 
-__all__ = ["Call", "CallOptions", "Names", "listed_names"]
+__all__ = ["Call", "CallOptions", "Names", "checked_predicate", "checked_store", "listed_names"]
 
 Names = Iterable[str] | str | None
 """Node names, one name, or None for "not given"."""
@@ -80,15 +80,19 @@ class Call:
         Raises
         ------
         TypeError
-            If `resume` is no `Resume`, or comes together with an input.
+            If `resume` is no `Resume`, or comes together with an input, or an option is of another
+            type.
         GraphConfigError
             If options are missing, or do not fit a call without a store.
         """
         if self.resume is not None and not isinstance(self.resume, Resume):
             raise TypeError(f"resume takes a Resume, got {self.resume!r}; pass Resume(answer)")
+        if isinstance(self.given, Resume):
+            raise TypeError(f"An answer is passed as resume={self.given!r}, and not as an input")
+        checked_predicate(self.break_when)
         if self.resume is not None and self.given is not None:
             raise TypeError("A call takes an input or resume=, not both")
-        if self.store is None:
+        if checked_store(self.store) is None:
             self._check_without_store()
         elif not self.thread_id:
             raise GraphConfigError("A graph with a state store needs a thread_id")
@@ -122,7 +126,41 @@ class Call:
 
 
 def listed_names(given: Names) -> tuple[str, ...] | None:
-    """Return names as a tuple; None stays None."""
+    """Return names as a tuple; None stays None.
+
+    Raises
+    ------
+    TypeError
+        If they are no names.
+    """
     if given is None:
         return None
+    if not isinstance(given, str | Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] - user's
+        raise TypeError(f"Breakpoints are the name of a node or a list of them, got {given!r}")
     return (given,) if isinstance(given, str) else tuple(given)
+
+
+def checked_store(given: Any) -> StateStore | None:
+    """Return what `state_store=` was given.
+
+    Raises
+    ------
+    TypeError
+        If it is no store.
+    """
+    if given is not None and (isinstance(given, type) or not hasattr(given, "events")):
+        raise TypeError(f"state_store is a StateStore such as SQLiteStateStore, got {given!r}")
+    return given
+
+
+def checked_predicate(given: Any) -> Callable[[Any], bool] | None:
+    """Return what `break_when=` was given.
+
+    Raises
+    ------
+    TypeError
+        If it is no function.
+    """
+    if not (given is None or callable(given)):
+        raise TypeError(f"break_when is a function of the state, got {given!r}")
+    return cast("Callable[[Any], bool] | None", given)

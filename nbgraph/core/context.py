@@ -6,6 +6,7 @@ import asyncio
 import inspect
 import time
 from collections.abc import Callable, Coroutine, Generator, Mapping
+from concurrent.futures import CancelledError as FutureCancelledError
 from contextlib import contextmanager
 from dataclasses import field, replace
 from hashlib import blake2b
@@ -236,7 +237,8 @@ class NodeContext:
         TypeError
             If an async node passes a function that is not async.
         RuntimeError
-            If an effect is to happen once, and a thread that the node started asks for it.
+            If an effect is to happen once, and a thread that the node started asks for it; or if
+            the task's run is over, and nothing can be recorded of it any more.
         """
         if key in self._used:
             raise ValueError(f"ctx.once was called twice with the key {key!r} in one run")
@@ -307,7 +309,13 @@ class _Once:
     def _wait(self, step: Coroutine[Any, Any, Any]) -> Any:
         if self.ctx.port.at_once:
             return driven(step)
-        return asyncio.run_coroutine_threadsafe(step, self.ctx.port.loop).result()
+        try:
+            return asyncio.run_coroutine_threadsafe(step, self.ctx.port.loop).result()
+        except FutureCancelledError as error:
+            raise RuntimeError(
+                f"The run of task {self.ctx.task_id!r} is over, so ctx.once({self.key!r}) cannot "
+                "be recorded"
+            ) from error
 
 
 def driven(step: Coroutine[Any, Any, Any], problem: str = "it waits for something") -> Any:

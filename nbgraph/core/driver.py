@@ -107,6 +107,9 @@ class Shape:
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
     """Where a branch pauses that has set no breakpoints of its own."""
+    fixed_before: tuple[str, ...] = ()
+    fixed_after: tuple[str, ...] = ()
+    """Where sub-graphs pause because their own graphs say so, whatever the branch has set."""
 
     def ways(self) -> Mapping[str, tuple[str, ...]]:
         """Return for each node's path the paths of the sub-graphs it stands in, outermost first."""

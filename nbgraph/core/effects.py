@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from nbgraph.core import answers
 from nbgraph.core.events import ErrorInfo, Interrupt, TaskBegan
-from nbgraph.core.interrupts import Frame, GraphInterrupt, answer_to
+from nbgraph.core.interrupts import Frame, answer_to
 from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.core.starts import outcome_id, outcome_key
 from nbgraph.errors import GraphConfigError, NbgraphError
@@ -169,8 +169,7 @@ def _said(
     try:
         found = _found(given, read)
     except NbgraphError as error:
-        problems = frame.refused(question.key, {"/result": str(error)})
-        raise GraphInterrupt(question, problems) from error
+        frame.pause(question, frame.refused(question.key, {"/result": str(error)}))
     frame.forget(question.key)
     return found
 

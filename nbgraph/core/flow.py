@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import typing
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
@@ -40,15 +41,26 @@ def branch(
     ------
     GraphConfigError
         If the mapping is empty, a target is no node and not END, or there is neither a mapping nor
-        such an annotation.
+        such an annotation; if the router is no function, or an async one.
     """
+    _check_router(router)
     if mapping is None:
         return Branch(router, {name: Named(name) for name in _returned_names(router)}, ref)
-    if not mapping:
-        raise GraphConfigError("branch needs a mapping from what the router returns to nodes")
+    if not mapping or not isinstance(mapping, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - user's
+        raise GraphConfigError(
+            f"branch needs a mapping from what the router returns to nodes, got {mapping!r}"
+        )
     for target in mapping.values():
         checked_goal(target)
     return Branch(router, dict(mapping), ref)
+
+
+def _check_router(router: Any) -> None:
+    if not callable(router) or inspect.iscoroutinefunction(router):
+        raise GraphConfigError(
+            f"What follows is chosen by a function of the state that is not async, got {router!r}; "
+            "let a node find out, and choose on what it wrote"
+        )
 
 
 def _returned_names(router: Callable[[Any], Hashable]) -> tuple[str, ...]:
@@ -78,8 +90,9 @@ def when(predicate: Callable[[Any], bool], target: Goal, *, otherwise: Goal = EN
     Raises
     ------
     GraphConfigError
-        If a target is no node and not END.
+        If a target is no node and not END, or the predicate is no function, or an async one.
     """
+    _check_router(predicate)
     for item in (target, otherwise):
         checked_goal(item)
     return Branch(predicate, {True: target, False: otherwise}, boolean=True)
@@ -168,6 +181,15 @@ class Structure:
     def _inner_shapes(self) -> Iterator[tuple[str, Shape]]:
         inner = ((node.name, node.inner) for node in self.nodes.values())
         yield from ((name, each.shape) for name, each in inner if each is not None)
+
+    def fixed_stops(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return where sub-graphs pause before and after their nodes because they say so."""
+        before: list[str] = []
+        after: list[str] = []
+        for name, shape in self._inner_shapes():
+            before += (f"{name}/{each}" for each in (*shape.before, *shape.fixed_before))
+            after += (f"{name}/{each}" for each in (*shape.after, *shape.fixed_after))
+        return tuple(before), tuple(after)
 
     def edge_shapes(self) -> Iterator[EdgeShape]:
         """Return the ways as they are drawn."""

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from pydantic import BaseModel
 
 from nbgraph.core.building import Building, GraphBuilding
-from nbgraph.core.call import Call, Names, listed_names
+from nbgraph.core.call import Call, Names, checked_predicate, checked_store, listed_names
 from nbgraph.core.context import NOT_PROVIDED
 from nbgraph.core.driver import Shape
 from nbgraph.core.events import Event, LiveEvent, RunFailed
@@ -33,6 +33,7 @@ from nbgraph.core.store import StateStore
 from nbgraph.core.streaming import StreamMode
 from nbgraph.core.streams import GraphStreams, followed
 from nbgraph.core.thread import Thread
+from nbgraph.core.usage import is_number
 from nbgraph.core.wiring import check_shared
 from nbgraph.errors import (
     GraphConfigError,
@@ -81,7 +82,7 @@ class Graph(GraphBuilding, ThreadQueries, GraphStreams, GraphData):
     GraphConfigError
         If the schema or an option cannot be used.
     TypeError
-        If one of `middleware` is no `Middleware`, or `executor` is no `Executor`.
+        If one of `middleware` is no `Middleware`, or another option is not what it is to be.
     """
 
     def __init__(  # noqa: PLR0913 - one option for each thing that can be declared
@@ -102,22 +103,24 @@ class Graph(GraphBuilding, ThreadQueries, GraphStreams, GraphData):
         input_schema: Any = None,
         output_schema: Any = None,
     ) -> None:
-        if not name.strip():
-            raise GraphConfigError("A graph's name needs something in it")
+        if not isinstance(name, str) or not name.strip():  # pyright: ignore[reportUnnecessaryIsInstance] - user's
+            raise GraphConfigError(f"A graph's name is a str with something in it, got {name!r}")
         for option, limit in (("max_steps", max_steps), ("max_thread_steps", max_thread_steps)):
-            if limit is not None and limit < 1:
-                raise GraphConfigError(f"{option} is 1 or more, got {limit!r}")
-        if timeout is not None and not timeout > 0:
+            if limit is not None and (type(limit) is not int or limit < 1):
+                raise GraphConfigError(f"{option} is 1 or more, a whole number, got {limit!r}")
+        if timeout is not None and not (is_number(timeout) and timeout > 0):
             raise GraphConfigError(f"timeout is a number of seconds above 0, got {timeout!r}")
+        if migrate is not None and not isinstance(migrate, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - user's
+            raise GraphConfigError(f"migrate maps old names to new ones, got {migrate!r}")
         self.name = name
         self.max_steps = max_steps
         self.max_thread_steps = max_thread_steps
         self.timeout = timeout
         self.state_schema = state_schema
-        self.state_store = state_store
+        self.state_store = checked_store(state_store)
         self.interrupt_before = listed_names(interrupt_before) or ()
         self.interrupt_after = listed_names(interrupt_after) or ()
-        self.break_when = break_when
+        self.break_when = checked_predicate(break_when)
         self.middleware = checked_middleware(middleware)
         self.executor = checked_executor(executor)
         self.migrate = dict(migrate or {})
@@ -184,6 +187,7 @@ class Graph(GraphBuilding, ThreadQueries, GraphStreams, GraphData):
             self.interface.json_schema(),
             self.interrupt_before,
             self.interrupt_after,
+            *structure.fixed_stops(),
         )
 
     def override(
@@ -346,7 +350,7 @@ class Graph(GraphBuilding, ThreadQueries, GraphStreams, GraphData):
         context: Any = NOT_PROVIDED,
     ) -> Thread:
         """Return the handle of one branch of one thread."""
-        store = state_store or self.state_store
+        store = checked_store(state_store) or self.state_store
         return Thread(self, store, thread_id, branch_id, context=context)
 
     def check_position(self, position: Position) -> None:

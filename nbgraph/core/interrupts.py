@@ -65,6 +65,7 @@ class ChildPause(BaseException):
 # A `set[str]()` takes five times as long as a `set()`, and each task has some.
 _none = cast("Callable[[], set[Any]]", set)
 _nothing = cast("Callable[[], dict[str, Any]]", dict)
+_no_keys = cast("Callable[[], list[str]]", list)
 
 
 @dataclass(slots=True)
@@ -95,6 +96,8 @@ class Frame:
     tool_call: tuple[str, str | None] | None = None
     places: frozenset[Place] = frozenset()
     """Where it asked without an id in this run."""
+    waits: list[str] = field(default_factory=_no_keys)
+    """Keys of the questions that this run has no answer to, and so has to end for."""
 
     def of_call(self, name: str, tool_call_id: str | None) -> Frame:
         """Return the frame for a tool call of the task: its questions carry the call's name."""
@@ -102,7 +105,33 @@ class Frame:
 
     def again(self) -> Frame:
         """Return the frame for another run of the task, with the answers it has by now."""
-        return replace(self, used=set(), position=0, places=frozenset())
+        return replace(self, used=set(), position=0, places=frozenset(), waits=[])
+
+    def pause(self, question: Interrupt, problems: Mapping[str, str] | None = None) -> NoReturn:
+        """End this run of the task, which has no answer to a question.
+
+        Raises
+        ------
+        GraphInterrupt
+            Always.
+        """
+        self.waits.append(question.key)
+        raise GraphInterrupt(question, problems)
+
+    def check_paused(self) -> None:
+        """Refuse what a node returns after it asked something and caught the pause.
+
+        Raises
+        ------
+        GraphExecutionError
+            If it did.
+        """
+        if self.waits:
+            raise GraphExecutionError(
+                f"Node {self.node!r} asked {', '.join(map(repr, self.waits))} and went on without "
+                "an answer: it caught GraphInterrupt, by a bare `except:` or `except "
+                "BaseException:`; catch Exception, or raise the pause again"
+            )
 
     def take(self, question: Interrupt, answer: Any) -> bool:
         """Keep an answer that middleware gave, if it gave one.
@@ -299,7 +328,7 @@ class Submitted:
         GraphInterrupt
             Always.
         """
-        raise GraphInterrupt(self.question, self._frame.refused(self.question.key, problems))
+        self._frame.pause(self.question, self._frame.refused(self.question.key, problems))
 
 
 def ask(
@@ -342,7 +371,10 @@ def ask(
 def _running_frame() -> Frame:
     frame = _frame.get(None)
     if frame is None:
-        raise RuntimeError("interrupt() works inside a node that a graph runs")
+        raise RuntimeError(
+            "interrupt() works inside a node that a graph runs: not in its flow's functions, and in"
+            " a thread that a node starts only with the node's context (asyncio.to_thread has it)"
+        )
     return frame
 
 
@@ -380,7 +412,7 @@ def answer_to(frame: Frame, question: Interrupt, response_schema: Any) -> Any:
     if key not in frame.answers and frame.ask is not None:
         frame.take(question, frame.ask(question))
     if key not in frame.answers:
-        raise GraphInterrupt(question)
+        frame.pause(question)
     warn_of_another_question(question, frame.shown.get(key))
     given = frame.answers[key]
     if isinstance(given, Lapse):
@@ -388,7 +420,7 @@ def answer_to(frame: Frame, question: Interrupt, response_schema: Any) -> Any:
     try:
         return answers.typed(response_schema, given, key)
     except AnswerError as error:
-        raise GraphInterrupt(question, frame.refused(key, error.problems)) from error
+        frame.pause(question, frame.refused(key, error.problems))
 
 
 def _default(question: Interrupt, lapse: Lapse) -> Any:

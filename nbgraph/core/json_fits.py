@@ -35,8 +35,12 @@ def plainly_fits(schema: Mapping[str, Json], answer: Json) -> bool:
     """Return whether an answer surely fits; False where that takes more to tell."""
     try:
         return _Look(schema).fits(schema, answer)
-    except RecursionError:
+    except (RecursionError, _NowhereError):
         return False
+
+
+class _NowhereError(LookupError):
+    """A schema refers to what is not found; the library says so, whatever else would fit."""
 
 
 class _Look:
@@ -81,9 +85,10 @@ class _Look:
 
     def _refers(self, told: Json, value: Json) -> bool:
         defs = self._document.get("$defs")
-        if not (isinstance(told, str) and told.startswith(_DEFS) and is_object(defs)):
-            return False
-        return self.fits(defs.get(told.removeprefix(_DEFS)), value)
+        found = told.removeprefix(_DEFS) if isinstance(told, str) else None
+        if not is_object(defs) or found not in defs:
+            raise _NowhereError
+        return self.fits(defs[found], value)
 
     def _has_properties(self, told: Json, value: Json) -> bool:
         if not (is_object(told) and is_object(value)):

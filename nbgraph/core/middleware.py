@@ -193,6 +193,8 @@ def checked_middleware(given: Iterable[Any] | None) -> tuple[Middleware, ...]:
     TypeError
         If one is no `Middleware`.
     """
+    if not isinstance(given, Iterable | None):  # pyright: ignore[reportUnnecessaryIsInstance] - user's
+        raise TypeError(f"middleware lists Middleware instances, got {given!r}")
     listed = tuple(given or ())
     for each in listed:
         if not isinstance(each, Middleware):

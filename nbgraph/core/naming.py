@@ -6,7 +6,7 @@ import functools
 import os
 from collections.abc import Iterable
 
-__all__ = ["listed", "login_name"]
+__all__ = ["check_text", "listed", "login_name"]
 
 
 def login_name() -> str | None:
@@ -22,6 +22,19 @@ def _login() -> str | None:
         return getpass.getuser()
     except (KeyError, OSError):
         return None
+
+
+def check_text(**given: object) -> None:
+    """Refuse what is no text, by the name under which it was given; None is nothing given.
+
+    Raises
+    ------
+    TypeError
+        If something else was given.
+    """
+    for name, value in given.items():
+        if not isinstance(value, str | None):
+            raise TypeError(f"{name} is a str, got {value!r}")
 
 
 def listed(names: Iterable[str]) -> str:

@@ -8,6 +8,7 @@ import textwrap
 import types
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from pydantic import BaseModel
@@ -134,7 +135,7 @@ class Node(Source, Goal):
     """Whether to run it is to call it: nothing limits, repeats or records what it does."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "is_async", inspect.iscoroutinefunction(self.handler))
+        object.__setattr__(self, "is_async", _is(inspect.iscoroutinefunction, self.handler))
         around = (self.timeout, self.retry, self.effect, self.on_error, self.cache)
         object.__setattr__(self, "is_bare", all(each is None for each in around))
 
@@ -151,7 +152,8 @@ class Node(Source, Goal):
         """What `@node(description=...)` says, else the first line of the function's docstring."""
         if self.text is not None:
             return self.text
-        text = inspect.getdoc(self.handler)
+        handler = self.handler
+        text = inspect.getdoc(handler.func if isinstance(handler, partial) else handler)
         return text.splitlines()[0] if text else None
 
     def call(self, state: Any, context: NodeContext | None) -> Any:
@@ -221,10 +223,11 @@ def node(  # noqa: PLR0913 - a decorator's options
 
     Parameters
     ----------
-    function : function or bound method
+    function : function, bound method or other callable object
         Takes the state, and optionally one more parameter annotated `NodeContext`. Sync or async.
     name : str, optional
-        The node's name; by default the function's. A lambda needs one.
+        The node's name; by default the function's. A lambda, a `functools.partial` and an object
+        with `__call__` need one.
     ref : str, optional
         An import path that stands for the function in a graph's specification.
     timeout : float or Timeout, optional
@@ -268,7 +271,7 @@ def node(  # noqa: PLR0913 - a decorator's options
         _check_function(handler, name)
         context = _context_parameter(handler)
         return Node(
-            name=name or handler.__name__,
+            name=name or _name_of(handler),
             handler=handler,
             ref=ref,
             accepts_context=context is not None,
@@ -289,19 +292,38 @@ def node(  # noqa: PLR0913 - a decorator's options
     return made if function is None else made(function)
 
 
+def _is(kind: Callable[[Any], bool], handler: Any) -> bool:
+    """Return whether a function is of a kind, or the one that an object is called by."""
+    return kind(handler) or kind(getattr(handler, "__call__", None))  # noqa: B004 - not whether
+
+
+def _name_of(handler: Any) -> str:
+    return getattr(handler, "__name__", "")
+
+
 def _check_function(handler: Any, name: str | None) -> None:
-    if not isinstance(handler, types.FunctionType | types.MethodType):
-        raise TypeError(f"A node is a function or a bound method, got {handler!r}")
-    if handler.__name__ == "<lambda>" and not name:
-        raise TypeError("A lambda has no name of its own; pass node(name=...)")
+    if isinstance(handler, type | types.BuiltinFunctionType) or not callable(handler):
+        raise TypeError(f"A node is a function or an object that can be called, got {handler!r}")
+    if _is(inspect.isgeneratorfunction, handler) or _is(inspect.isasyncgenfunction, handler):
+        raise TypeError(
+            f"{handler!r} yields, and a node returns; show what comes bit by bit with "
+            "ctx.emit(...) or ctx.emit_token(...), and return the update"
+        )
+    if _name_of(handler) in ("", "<lambda>") and not name:
+        what = "A lambda" if _name_of(handler) else repr(handler)
+        raise TypeError(f"{what} has no name of its own; pass node(name=...)")
     if name is not None and not (isinstance(name, str) and name.strip()):  # pyright: ignore[reportUnnecessaryIsInstance] - user's
         raise TypeError(f"A node's name is a str with something in it, got {name!r}")
-    called = name or handler.__name__
+    called = name or _name_of(handler)
     if called in (START.name, END.name) or _TASK_NUMBER.search(called):
         raise TypeError(
             f"A node's name is not {START.name!r} or {END.name!r} and does not end in a number in "
             f"brackets, which tells tasks apart; got {called!r}"
         )
+
+
+def _called(handler: Any) -> str:
+    return getattr(handler, "__qualname__", repr(handler))
 
 
 def _context_parameter(handler: Callable[..., Any]) -> inspect.Parameter | None:
@@ -315,14 +337,14 @@ def _context_parameter(handler: Callable[..., Any]) -> inspect.Parameter | None:
         or parameters[0].kind is inspect.Parameter.KEYWORD_ONLY
     ):
         raise TypeError(
-            f"{handler.__qualname__} must take the state, and at most one more parameter annotated "
+            f"{_called(handler)} must take the state, and at most one more parameter annotated "
             f"NodeContext; it takes ({', '.join(item.name for item in parameters)})"
         )
     if len(parameters) == 1:
         return None
     if parameters[1].annotation not in (NodeContext, "NodeContext"):
         raise TypeError(
-            f"The second parameter {parameters[1].name!r} of {handler.__qualname__} must be "
+            f"The second parameter {parameters[1].name!r} of {_called(handler)} must be "
             "annotated NodeContext"
         )
     return parameters[1]
@@ -355,7 +377,7 @@ def _checked_effect(effect: Any, retry: Any) -> Literal["once"] | None:
 def _checked_goto(goto: Iterable[Any] | None) -> tuple[Any, ...]:
     if goto is None:
         return ()
-    targets = tuple(goto)
+    targets = (goto,) if isinstance(goto, str) else tuple(goto)
     if not targets:
         raise TypeError("goto is empty; leave it out, or list the nodes this one may lead to")
     for target in targets:

@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from nbgraph.core.naming import check_text
 from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.errors import ResumeError
 
@@ -86,7 +87,7 @@ class Resume:
         comment: str | None = None,
     ) -> None:
         _check_resume(value, answers)
-        _check_words(by=by, comment=comment)
+        check_text(by=by, comment=comment)
         object.__setattr__(self, "value", None if value is _MISSING else value)
         object.__setattr__(self, "answers", None if answers is None else dict(answers))
         object.__setattr__(self, "partial", partial)
@@ -106,12 +107,6 @@ def _check_resume(value: Any, answers: Any) -> None:
         raise TypeError(f"answers must map keys to answers, got {answers!r}")
     if not answers:
         raise ResumeError("answers is empty; give one answer for each pending key")
-
-
-def _check_words(**given: Any) -> None:
-    for name, value in given.items():
-        if not (value is None or isinstance(value, str)):
-            raise TypeError(f"{name} is a str, got {value!r}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +160,9 @@ class Fork:
     at: int | None = None
     name: str | None = None
     update: Mapping[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        check_text(name=self.name)
 
 
 @dataclass(frozen=True, slots=True)

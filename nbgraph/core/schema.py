@@ -195,7 +195,7 @@ class StateSchema:
         if self.is_open and isinstance(name, str):
             return _OPEN
         if name not in self.fields:
-            known = ", ".join(map(repr, self.fields))
+            known = ", ".join(map(repr, self.fields)) or "fields that are named by str"
             raise StateUpdateError(f"{where} names the field {name!r}; the state has {known}")
         return self.fields[name]
 

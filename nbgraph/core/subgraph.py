@@ -80,8 +80,10 @@ def subgraph(
         If the wiring is not one of the two, names a field the sub-graph does not have, or the
         sub-graph has no flow or a store of its own.
     TypeError
-        If the name is none a node can have.
+        If the name is none a node can have, or the graph is none.
     """
+    if not hasattr(type(graph), "structure"):
+        raise TypeError(f"A sub-graph is a Graph, got {graph!r}")
     if graph.state_store is not None:
         raise GraphConfigError(
             f"Graph {graph.name!r} has a state store; a sub-graph is kept in its parent's, so make "

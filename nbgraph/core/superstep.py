@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Hashable, Iterable, Mapping, Sequence
 from typing import Any, cast
 
 from pydantic import BaseModel
@@ -112,7 +112,7 @@ def _chosen(branch: Branch, name: str, view: Any) -> str:
     key = branch.router(view)
     if branch.boolean and not isinstance(key, bool):
         raise GraphExecutionError(f"The predicate after {name!r} must return a bool, got {key!r}")
-    if key not in branch.mapping:
+    if not isinstance(key, Hashable) or key not in branch.mapping:
         known = ", ".join(map(repr, branch.mapping))
         raise GraphExecutionError(f"The router after {name!r} returned {key!r}; it knows {known}")
     return branch.mapping[key].name
@@ -263,6 +263,16 @@ def _parts(node: Node, returned: Any, given: Any) -> tuple[Any, Sequence[Any] | 
             return cast("Any", returned), None
         case _ if returned is END:
             return None, [END]
+        case Coroutine():
+            returned.close()  # it will not be awaited, and nobody is to be told so again
+            raise TypeError(
+                f"Node {node.name!r} returned a coroutine that nobody awaits: it calls an async "
+                "function and is none; write it as `async def` and await the call"
+            )
+        case list() | tuple() if any(isinstance(each, Send) for each in cast("Any", returned)):
+            raise TypeError(
+                f"Node {node.name!r} returned several of Send; return Command(goto=[...]) with them"
+            )
         case _:
             raise TypeError(
                 f"Node {node.name!r} returned {type(returned).__qualname__}; return a dict of "

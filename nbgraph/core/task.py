@@ -318,21 +318,24 @@ async def _hooked(call: TaskCall, attempts: Attempts) -> Result:
     hooks = call.hooks
     if hooks is None:
         return await tried(call, attempts, lambda: _timed(_attempted(call, attempts)))
-    values = await hooks.before(call.before())
+    with bound(call.frame):
+        values = await hooks.before(call.before())
     call.frame.asker = hooks.asker(values)
     call.frame.ask = hooks.asks_now(values, asyncio.get_running_loop(), inline=call.inline)
     given = replace(call, values=values)
     try:
         result = await tried(given, attempts, lambda: _answered(_attempted(given, attempts), hooks))
     except Exception as error:  # on_error may stand in for any of them
-        instead = await hooks.instead(values, error)
+        with bound(call.frame):
+            instead = await hooks.instead(values, error)
         if instead is None:
             raise
         attempts.told["error"] = call.described(error)
         return instead
     finally:
         hooks.close()
-    return await hooks.after(result)
+    with bound(call.frame):
+        return await hooks.after(result)
 
 
 def _attempted(call: TaskCall, attempts: Attempts) -> TaskCall:
@@ -426,6 +429,7 @@ async def _called(call: TaskCall) -> Result:
         given = call.schema.shown(before)
         with bound(call.frame):
             returned = await call.node.call(given, call.context)
+        call.frame.check_paused()
         return read_result(call.node, returned, given, before, call.schema)
     if call.inline:
         return _called_sync(call)
@@ -437,4 +441,5 @@ def _called_sync(call: TaskCall) -> Result:
     given = call.schema.shown(before)
     with bound(call.frame):
         returned = call.node.call(given, call.context)
+    call.frame.check_paused()
     return read_result(call.node, returned, given, before, call.schema)

@@ -102,6 +102,10 @@ class Thread:
         executor: Executor | None = None,
         parent: Parent | None = None,
     ) -> None:
+        if not (isinstance(thread_id, str) and isinstance(branch_id, str)):  # pyright: ignore[reportUnnecessaryIsInstance] - user's
+            raise TypeError(
+                f"A thread's and a branch's id are str, got {thread_id!r} and {branch_id!r}"
+            )
         self.graph = graph
         self.store = store
         self.thread_id = thread_id
@@ -186,9 +190,10 @@ class Thread:
             raise UnknownThreadError(self.thread_id, self.branch_id)
         if at is None:
             return last
-        if not 1 <= at <= last.sequence:
+        is_number = isinstance(at, int) and not isinstance(at, bool)  # pyright: ignore[reportUnnecessaryIsInstance] - user's
+        if not (is_number and 1 <= at <= last.sequence):
             raise StateUpdateError(
-                f"Branch {self.branch_id!r} of thread {self.thread_id!r} has no event {at}; its "
+                f"Branch {self.branch_id!r} of thread {self.thread_id!r} has no event {at!r}; its "
                 f"last is {last.sequence}"
             )
         return await self._log.recalled(at) or last

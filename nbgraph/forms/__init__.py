@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nbgraph.forms.answer import Reading, answer_of, read_part, shown_fields
+from nbgraph.forms.answer import Reading, alike, answer_of, read_part, shown_fields
 from nbgraph.forms.drafting import draft_of
 from nbgraph.forms.examples import has_examples, with_examples
 from nbgraph.forms.fields import (
@@ -72,6 +72,7 @@ __all__ = [
     "TupleField",
     "UnionField",
     "added",
+    "alike",
     "answer_of",
     "answer_rows",
     "carried",

@@ -9,7 +9,7 @@ from dataclasses import field as datafield
 
 from nbgraph.core import plain_words as words
 from nbgraph.core.answers import UNSET, Unset
-from nbgraph.core.json_values import Json, pointer
+from nbgraph.core.json_values import Json, is_array, is_object, pointer
 from nbgraph.forms.fields import (
     BooleanField,
     ChoiceField,
@@ -36,7 +36,7 @@ from nbgraph.forms.parsing import (
     parse_text,
 )
 
-__all__ = ["Part", "Reading", "answer_of", "is_default", "read_part", "shown_fields"]
+__all__ = ["Part", "Reading", "alike", "answer_of", "is_default", "read_part", "shown_fields"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,14 +104,37 @@ def read_part(field: Field, raw: Raw) -> Part:
 
 
 def _misfit_errors(field: Field, value: Json) -> dict[str, str]:
-    """Return what no judge would say: true is not the option 1, though they are equal."""
+    """Return what not every judge would say: true is not the option 1, though they are equal.
+
+    2.0 and 2 are one number in JSON: whether it is taken as it is written, the judge says.
+    """
     match field:
-        case ChoiceField() if any(option.value == value for option in field.options):
+        case ChoiceField() if _is_posing(value, [option.value for option in field.options]):
             return {"": words.one_of([option.label for option in field.options])}
-        case ConstField() if field.value == value:
+        case ConstField() if _is_posing(value, [field.value]):
             return {"": words.one_of([field.value])}
         case _:
             return {}
+
+
+def _is_posing(value: Json, known: list[Json]) -> bool:
+    """Return whether a value is equal to a known one only because true counts as 1."""
+    equals = [each for each in known if each == value]
+    return bool(equals) and not any(alike(each, value) for each in equals)
+
+
+def alike(one: Json, other: Json) -> bool:
+    """Return whether two values are one in JSON, where 2.0 and 2 are the same number."""
+    return _text(_whole(one)) == _text(_whole(other))
+
+
+def _whole(value: Json) -> Json:
+    """Return a value with 2.0 written as 2, as JSON takes them for one number."""
+    if is_object(value):
+        return {name: _whole(item) for name, item in value.items()}
+    if is_array(value):
+        return [_whole(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _read(field: Field, raw: Raw) -> Part:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
+from nbgraph.core.lapses import ASK_AGAIN, DISMISS
 from nbgraph.inspection import inspect_node
 from nbgraph.notebook.breakpoints import toggle_breakpoint
 from nbgraph.notebook.parts import key_class
@@ -52,6 +53,18 @@ class Acts:
         keys = [key for key, asked in pending if f"{asked.node}/".startswith(f"{path}/")]
         for key in keys[:1]:
             self._focus_on(key_class(key))
+
+    def lapse(self, path: str, how: str) -> None:
+        """Let what a node asks go without an answer (`"dismiss"`), or be asked `"again"`."""
+        session, stands = self._panel.session, DISMISS if how == "dismiss" else ASK_AGAIN
+        asked = {key: stands for key, each in session.pending.items() if each.node == path}
+        self._try(lambda: session.resume(asked))
+
+    def step(self, path: str) -> None:
+        """Run one task of a node, and no other of its superstep."""
+        session = self._panel.session
+        tasks = [task.task_id for task in session.snapshot.position.runnable if task.node == path]
+        self._try(lambda: session.step(*tasks[:1]))
 
     def toggle_breakpoint(self, path: str, side: str) -> None:
         """Pause before or after a node from now on, or no more; as a click on its edge does."""

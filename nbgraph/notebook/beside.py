@@ -9,6 +9,7 @@ import ipywidgets
 
 from nbgraph import words
 from nbgraph.core.position import Answered
+from nbgraph.drawing.dot import END
 from nbgraph.notebook.doing import Doing
 from nbgraph.notebook.drafts import StartPlace
 from nbgraph.notebook.failure import FailureCard, Ways, failure_of
@@ -90,7 +91,9 @@ class Beside(ipywidgets.VBox):
     def edit(self, edited: Callable[[Mapping[str, Any]], object]) -> StateForm:
         """Return a form of the state, to be shown; `edited` takes what a person changed."""
         self.end_edit()
-        self._editing = StateForm(self._session, edited, _edits)
+        nodes = [each for each in self._session.driver.shape.nodes if each.parent is None]
+        places = [*((each.label, each.path) for each in nodes), ("the end", END)]
+        self._editing = StateForm(self._session, edited, _edits, places=places)
         return self._editing
 
     def end_edit(self) -> None:

@@ -67,7 +67,7 @@ class FieldSet:
         self._root = edit(field, making)
         whole = JsonField(label="Answer", why="the whole answer")
         self._whole = edit(whole, Making(edit, self._whole_changed, making.focus, {}))
-        self._as_json = False
+        self._as_json = self._is_over = False
         self._secrets: dict[str, Json] = {}
         set_hidden(self._whole.box, hidden=True)
         self._put(untouched(field))
@@ -172,8 +172,14 @@ class FieldSet:
 
     def lock(self, *, locked: bool) -> None:
         """Let nobody change anything, or again what is not read-only."""
+        locked = locked or self._is_over
         _lock(self._root, locked=locked)
         self._whole.lock(locked=locked)
+
+    def end(self) -> None:
+        """Let nobody change anything ever again."""
+        self._is_over = True
+        self.lock(locked=True)
 
     # --- changes ------------------------------------------------------------------------------
 

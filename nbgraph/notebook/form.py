@@ -91,6 +91,8 @@ class Form(ipywidgets.VBox):
             self.value = value
         if self._asked.interrupt and self._asked.interrupt.problems:
             self._tell(self._asked.interrupt.problems)
+        if self._is_over:
+            self._close_up()
 
     @classmethod
     def for_interrupt(
@@ -149,7 +151,7 @@ class Form(ipywidgets.VBox):
         self._actions = Actions(asked.submit, self.submit, self._show_code, self._switch, example)
         if isinstance(asked.field, JsonField):
             self._actions.without_switch()
-        self._head = Head(interrupt) if interrupt else None
+        self._head = Head(interrupt, asked.field) if interrupt else None
         self._box: ipywidgets.VBox = self._framed(self._page) if self._page else self
         self._box.children = tuple(self._parts())
         self._box.add_class("nbgraph-form")
@@ -171,7 +173,7 @@ class Form(ipywidgets.VBox):
     def _parts(self) -> Iterator[ipywidgets.Widget]:
         asked, interrupt = self._asked, self._asked.interrupt
         if self._head:
-            yield self._head.box
+            yield from self._head.boxes
         if asked.message:
             yield message_label(asked.message)
         if interrupt and interrupt.payload is not None:
@@ -239,10 +241,11 @@ class Form(ipywidgets.VBox):
     def submit(self) -> bool:
         """Send the answer if it is good, else show what is not; return whether it was sent.
 
-        What was sent is not sent again before something changes, or `enable()` is called.
+        What was sent is not sent again before something changes, or `enable()` is called. A
+        question whose time is over takes no answer.
         """
         with self._lock:
-            if self._busy or self._sent:
+            if self._busy or self._sent or self._is_over:
                 return False
             self._busy = True
         try:
@@ -251,10 +254,10 @@ class Form(ipywidgets.VBox):
             self._busy = False
 
     def enable(self) -> None:
-        """Let the answer be changed and submitted again."""
+        """Let the answer be changed and submitted again, while the question has time."""
         self._sent = False
         self._fields.lock(locked=False)
-        self._actions.hold(held=False)
+        self._actions.hold(held=self._is_over)
 
     def _deliver(self) -> bool:
         reading = self._fields.reading()
@@ -356,10 +359,27 @@ class Form(ipywidgets.VBox):
             code = f"{start}{code.replace(chr(10), chr(10) + ' ' * len(start))}}})"
         self._actions.show_code(code)
 
-    def tick(self, now: float | None = None) -> None:
-        """Say how long the question waits."""
-        if self._head:
-            self._head.tick(time.time() if now is None else now)
+    @property
+    def _is_over(self) -> bool:
+        return self._head is not None and self._head.is_over
+
+    def tick(self, now: float | None = None) -> bool:
+        """Say how long the question waits; return whether its time has just run out.
+
+        From then on nothing can be changed: the form tells of a question nobody answered.
+        """
+        say = self._page.say if self._page else str
+        at = time.time() if now is None else now
+        is_ended = self._head is not None and self._head.tick(at, say)
+        if is_ended:
+            self._close_up()
+        return is_ended
+
+    def _close_up(self) -> None:
+        """Let nobody change or send anything any more."""
+        self._summary.hide()
+        self._fields.end()
+        self._actions.hold(held=True)
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         """Show the form; without a kernel, the question and what stood there as text."""

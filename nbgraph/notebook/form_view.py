@@ -11,7 +11,8 @@ import ipywidgets
 from nbgraph.clocks import age
 from nbgraph.core.events import Interrupt
 from nbgraph.core.json_values import Json
-from nbgraph.forms import payload_rows
+from nbgraph.forms import Field, payload_rows
+from nbgraph.notebook.deadline import Deadline
 from nbgraph.notebook.labels import set_text
 from nbgraph.notebook.lean import button, column, grid, is_hidden, row, said, set_hidden
 from nbgraph.notebook.parts import classed, set_class
@@ -30,12 +31,13 @@ Press = Callable[[], object]
 
 
 class Head:
-    """Who asks, since when, and under which key."""
+    """Who asks, since when, under which key, and until when."""
 
-    def __init__(self, interrupt: Interrupt) -> None:
-        self._since = interrupt.created_at
+    def __init__(self, interrupt: Interrupt, field: Field) -> None:
+        self._since, now = interrupt.created_at, time.time()
+        self._deadline = Deadline(interrupt, field, now)
         self._age = said("", "nbgraph-2nd")
-        self.box = row(
+        head = row(
             (
                 said("", "nbgraph-mark", "waiting"),
                 said(f"{interrupt.node} asks", "nbgraph-strong"),
@@ -46,11 +48,18 @@ class Head:
             ),
             "nbgraph-head",
         )
-        self.tick(time.time())
+        self.boxes = head, self._deadline.box
+        self.tick(now)
 
-    def tick(self, now: float) -> None:
-        """Say how long the question waits at a time."""
+    @property
+    def is_over(self) -> bool:
+        """Whether the time of the question is over."""
+        return self._deadline.is_over
+
+    def tick(self, now: float, say: Callable[[str], object] = str) -> bool:
+        """Say how long the question waits, and still may; return whether it has just expired."""
         set_text(self._age, f"for {age(now - self._since)}" if self._since else "")
+        return self._deadline.tick(now, say)
 
 
 def message_label(message: str) -> ipywidgets.Label:

@@ -12,6 +12,7 @@ from nbgraph import words
 from nbgraph.core.driver import NodeShape, TellsInside
 from nbgraph.inspection import Look, inspect_node
 from nbgraph.notebook.labels import label, set_text, visible
+from nbgraph.notebook.lean import set_hidden
 from nbgraph.notebook.marks import show_mark
 from nbgraph.notebook.parts import (
     button,
@@ -50,6 +51,14 @@ class NodeActs(Protocol):
         """Move the focus to what the node asks."""
         ...
 
+    def lapse(self, path: str, how: str) -> object:
+        """Let the node go on without an answer, or have it ask anew."""
+        ...
+
+    def step(self, path: str) -> object:
+        """Run one task of the node, and no other."""
+        ...
+
 
 class Inspector(ipywidgets.VBox):
     """What a person sees of a node they chose; nothing until they choose one.
@@ -76,9 +85,14 @@ class Inspector(ipywidgets.VBox):
         self._until = self._button("Run until here", "run_until")
         self._retry = self._button("Retry from here", "retry_from")
         self._answer = self._button("Answer", "open_form")
+        self._dismiss = self._button("Dismiss", "lapse", "dismiss")
+        self._again = self._button("Ask again", "lapse", "again")
+        self._step = self._button("Step this task", "step")
+        self._again.tooltip = "The node runs from its first line and asks anew"
         close = button("", self.look_away, "only", "quiet", icon="times", tooltip="Close")
         head = row([self._mark, self._name, self._line, spacer(), close], "nbgraph-row")
-        acting = [self._answer, *self._sides.values(), self._until, self._retry]
+        asks = [self._answer, self._dismiss, self._again]
+        acting = [*asks, *self._sides.values(), self._step, self._until, self._retry]
         self._part: Any = classed(
             ipywidgets.RadioButtons(options=tuple(_PARTS), value="Update"),
             "nbgraph-choice",
@@ -177,7 +191,15 @@ class Inspector(ipywidgets.VBox):
             on = side in stops
             _named(each, f"{'●' if on else '○'} Pause {side}")
             set_class(each, "nbgraph-on", on=on)
-        self._answer.layout.display = None if which == "waiting" else "none"
+        for each in (self._answer, self._dismiss, self._again):
+            set_hidden(each, hidden=which != "waiting")
+        asked = [each for each in snapshot.pending.values() if each.node == look.path]
+        has_default = all(each.has_default for each in asked)
+        self._dismiss.tooltip = _DEFAULT if has_default else _NO_DEFAULT
+        runnable = snapshot.position.runnable
+        alone = len(snapshot.position.tasks) < 2
+        set_hidden(self._step, hidden=alone or look.path not in {each.node for each in runnable})
+        self._hold(self._step, "step", words.held_node(look, "step"))
         again = f"Retry {look.inner_of} from its start" if look.inner_of else "Retry from here"
         _named(self._retry, visible(again))
         self._hold(self._until, "run_until", words.held_node(look, "until"))
@@ -188,6 +210,10 @@ class Inspector(ipywidgets.VBox):
         set_class(each, "nbgraph-held", on=bool(why))
         if each.tooltip != why:
             each.tooltip = why
+
+
+_DEFAULT = "Nobody will answer: its default counts"
+_NO_DEFAULT = "Nobody will answer: there is no default, so the node is told with an error"
 
 
 def _node(session: Session, path: str) -> NodeShape | None:

@@ -273,7 +273,8 @@ class Panel(ipywidgets.VBox):
         snapshot = self.session.snapshot
         if snapshot.running or snapshot.pending:
             with self._painter.lock:
-                self._questions.tick()
+                if self._questions.tick():
+                    self._draw_again()
                 self._timeline.tick()
                 self._marking.now()
         if not (snapshot.running or unattended()) and getattr(self.session.driver, "store", None):
@@ -326,13 +327,19 @@ class Panel(ipywidgets.VBox):
         self._try(lambda: self.fork(at=sequence - 1))
 
     def edit(self) -> StateForm:
-        """Show a form of the state; what is changed there goes through the reducers."""
-        form = self._main.edit(self._edited)
+        """Show a form of the state; what is changed there goes through the reducers.
+
+        A person can choose in it what runs next.
+        """
+        form = self._main.edit(lambda update: self._edited(update, form))
         self._draw_again()
         return form
 
-    def _edited(self, update: Mapping[str, Any]) -> None:
-        if update and self._try(lambda: self.session.edit(update) or update) is None:
+    def _edited(self, update: Mapping[str, Any], form: StateForm) -> None:
+        goto = form.goto
+        edits = bool(update) or goto is not None
+        if edits and not self._try(lambda: self.session.edit(update, goto=goto) or edits):
+            form.form.enable()
             return
         self._main.end_edit()
         self._draw_again()

@@ -18,6 +18,7 @@ from nbgraph.forms import (
     ListField,
     Misfit,
     Raw,
+    alike,
     value_words,
 )
 from nbgraph.notebook.editor import NO_VALUE, Editor, GroupEditor, Making
@@ -63,6 +64,7 @@ class PickEditor(Editor):
             self._take(self._raws[change["new"]])
 
     def _draw(self, raw: Raw) -> None:
+        raw = _chosen(self.field, raw)
         places = [index for index, own in enumerate(self._raws) if own is raw or _equal(own, raw)]
         self._control.index = places[0] if places else (0 if self._is_list else None)
 
@@ -80,6 +82,14 @@ def is_list(field: Field) -> bool:
 
 def _equal(one: Raw, other: Raw) -> bool:
     return type(one) is type(other) and one == other
+
+
+def _chosen(field: Field, raw: Raw) -> Raw:
+    """Return the option that a value stands for which is written differently, as 2.0 is for 2."""
+    if not (isinstance(field, ChoiceField) and isinstance(raw, Misfit)):
+        return raw
+    alike_ones = (i for i, each in enumerate(field.options) if alike(each.value, raw.value))
+    return next(alike_ones, raw)
 
 
 def entries(field: BooleanField | ChoiceField) -> list[tuple[str, Raw]]:
@@ -162,6 +172,7 @@ class SearchEditor(Editor):
         return tuple(itertools.islice(matching, _OFFERED))
 
     def _draw(self, raw: Raw) -> None:
+        raw = _chosen(self.field, raw)
         shown = (text for text, own in self._entries.items() if _equal(own, raw))
         self._control.value = next(shown, shown_text(raw))
 

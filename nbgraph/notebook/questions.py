@@ -16,6 +16,7 @@ from nbgraph.core.json_values import Json
 from nbgraph.core.loop import on_loop_thread
 from nbgraph.core.questions import Answered
 from nbgraph.errors import NbgraphError, ResumeError, StateStoreError
+from nbgraph.log_words import ended_by
 from nbgraph.notebook.allowed import Allowed
 from nbgraph.notebook.card_place import Place
 from nbgraph.notebook.deck import Calls
@@ -156,12 +157,15 @@ class Questions:
         return [*forms, *more]
 
     def _tell_who(self, place: Asking, records: Iterable[Answered]) -> None:
-        """Say who answered a question that stood here, if that was not done here."""
+        """Say who answered a question that stood here, if that was not done here.
+
+        That its time ran out stood there.
+        """
         given = next((each for each in records if _asking(each.interrupt) == place), None)
-        if given is None or place in self._sent:
+        if given is None or place in self._sent or given.lapsed == "expired":
             return
-        who, at = given.by or "somebody", words.clock(given.at)
-        self._say(f"{who} answered {place[0]} at {at}. Yours was not sent.")
+        who, at = ended_by(given.lapsed, given.by), words.clock(given.at)
+        self._say(f"{who} {place[0]} at {at}. Yours was not sent.")
 
     def _follow(self) -> None:
         """Move the focus from the cards that were decided to the next one, when it is there."""
@@ -170,10 +174,10 @@ class Questions:
             self._left = frozenset()
             self._keys.focus_on(key_class(card.interrupt.key))
 
-    def tick(self) -> None:
-        """Say how long the questions wait."""
-        for form in self._shown.values():
-            form.tick()
+    def tick(self) -> bool:
+        """Say how long the questions wait; return whether the time of one has just run out."""
+        ended = [form for form in self._shown.values() if form.tick()]
+        return bool(ended)
 
     def _made(self, place: Asking, question: Interrupt) -> Form | ToolCard:
         if asked_call(question) is not None:

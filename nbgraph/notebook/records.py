@@ -11,7 +11,8 @@ import ipywidgets
 from nbgraph import words
 from nbgraph.core.position import Answered
 from nbgraph.forms import answer_rows, read, value_words
-from nbgraph.notebook.parts import button, classed, column, grid, mark, row, text
+from nbgraph.notebook.lean import said
+from nbgraph.notebook.parts import button, column, grid, mark, row, text
 from nbgraph.notebook.tool_record import decision_record
 from nbgraph.tool_calls import asked_call
 
@@ -39,8 +40,8 @@ def record_card(
         made.children = (*made.children, *_again(again))
         return made
     sign = mark("done" if record.lapsed is None else "skipped")
-    said = text(words.how_answered(record))
-    head = row([sign, text(asked.node, "nbgraph-strong"), said], "nbgraph-head")
+    told = text(words.how_answered(record))
+    head = row([sign, text(asked.node, "nbgraph-strong"), told], "nbgraph-head")
     parts: list[ipywidgets.Widget] = [head]
     if asked.message:
         parts.append(text(asked.message, "nbgraph-text"))
@@ -73,5 +74,5 @@ def result_card(state: Mapping[str, Any]) -> ipywidgets.VBox:
     if len(shown) > _RESULT_LIMIT:
         more = f"\n… {len(shown) - _RESULT_LIMIT:,} more characters"
         shown = shown[:_RESULT_LIMIT] + more
-    title = classed(ipywidgets.Label("Result"), "nbgraph-h3")
-    return column([title, text(shown, "nbgraph-text", "nbgraph-code")], "nbgraph-result")
+    parts = [said("Result", "nbgraph-h3"), said(shown, "nbgraph-text", "nbgraph-code")]
+    return column(parts, "nbgraph-result")

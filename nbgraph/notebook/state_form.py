@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,6 +20,7 @@ __all__ = ["StateForm", "few", "start_schema"]
 
 _FEW = 4
 _VALUE_LIMIT = 20_000
+_STAYS = "what would run next"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,8 @@ class StateForm(ipywidgets.VBox):
     state : dict, optional
         The values to show, as JSON; by default those the thread has. Fields it has not are left
         out.
+    places : sequence of (str, str)
+        What each node is called and its name, where a choice of what runs next is to be offered.
     """
 
     def __init__(
@@ -76,8 +79,11 @@ class StateForm(ipywidgets.VBox):
         *,
         filled: bool = True,
         state: Mapping[str, Any] | None = None,
+        places: Sequence[tuple[str, str]] = (),
     ) -> None:
         self._name = name
+        self._places = [(_STAYS, ""), *((visible(said), each) for said, each in places)]
+        self._goto: Any = self._choice() if places else None
         self._fields = _fields(session, session.state if state is None else state, filled=filled)
         self._fields = self._fields if state is None else self._fields.only(state)
         self._on_update = on_update
@@ -90,8 +96,22 @@ class StateForm(ipywidgets.VBox):
         if self._fields.left_out:
             names = ", ".join(self._fields.left_out)
             parts.append(label(f"Too large to be edited here: {names}", "nbgraph-help"))
-        super().__init__([*parts, self._edited])
+        super().__init__([*([self._goto] if self._goto else []), *parts, self._edited])
         classed(self, "nbgraph-state-form")
+
+    @property
+    def goto(self) -> str | None:
+        """The node that runs next instead of what would; None where that stays."""
+        return self._goto.value or None if self._goto else None
+
+    @goto.setter
+    def goto(self, node: str | None) -> None:
+        self._goto.value = node or ""
+
+    def _choice(self) -> ipywidgets.Dropdown:
+        made = ipywidgets.Dropdown(options=self._places, value="", description="Go on with")
+        made.observe(self._changed, names="value")
+        return classed(made, "nbgraph-goto", "nbgraph-branch", "nbgraph-with")
 
     @property
     def changes(self) -> dict[str, Any]:
@@ -101,7 +121,11 @@ class StateForm(ipywidgets.VBox):
 
     def _changed(self, _: Mapping[str, Any]) -> None:
         changes = self.changes
-        self.form.name_submit(self._name(len(changes)))
+        name = self._name(len(changes))
+        if self.goto is not None:
+            where = self._places[self._goto.index][0]
+            name = f"{name} and go to {where}" if changes else f"Go to {where}"
+        self.form.name_submit(name)
         shown = [visible(self._edit(name, value)) for name, value in changes.items()]
         set_text(self._edited, f"edited: {'; '.join(shown)}")
         self._edited.layout.display = None if shown else "none"

@@ -11,6 +11,7 @@ import ipywidgets
 from nbgraph import words
 from nbgraph.core.driver import NodeShape
 from nbgraph.notebook.labels import visible
+from nbgraph.notebook.lean import set_hidden
 from nbgraph.notebook.marks import show_mark
 from nbgraph.notebook.parts import button, classed, mark, row, set_class, spacer, text
 from nbgraph.session import Session
@@ -37,6 +38,8 @@ _TOOLS = (
     _Tool("fork", "Fork", "code-fork", "Try something else on a branch"),
     _Tool("edit", "", "pencil", "Change the state through its reducers"),
 )
+_GOING = ("step", "into", "continue", "until", "pause", "stop")
+"""The tools for a turn that has not ended."""
 _CLASSES = {"edit": "edit-state"}  # nbgraph-edit is a tool card's
 _UNTIL = "Run until…"
 
@@ -89,9 +92,11 @@ class Toolbar(ipywidgets.VBox):
             row([self._only, self._branch], "nbgraph-chip", "nbgraph-branches"),
             self._chip,
         ]
-        buttons = list(self._buttons.values())
-        buttons.insert(4, self._until)
-        self._bar = row([*buttons, spacer(), *chips], "nbgraph-toolbar")
+        tools: dict[str, Any] = {**self._buttons, "until": self._until}
+        self._going = row([tools[name] for name in _GOING], "nbgraph-going")
+        start, fork, edit = (tools[name] for name in ("start", "fork", "edit"))
+        self._bar = row([start, self._going, fork, edit, spacer(), *chips], "nbgraph-toolbar")
+        set_hidden(tools["into"], hidden=not self._has_subgraphs)
         self._why = text("", "nbgraph-why")
         super().__init__([self._bar, self._why])
 
@@ -132,16 +137,18 @@ class Toolbar(ipywidgets.VBox):
     def show(self, snapshot: Snapshot, branch_id: str, branches: tuple[str, ...]) -> None:
         """Show what can be done in a snapshot, its status, and the branches there are."""
         ended = snapshot.status == "completed"
-        for name, each in self._named().items():
-            wanted = name in ("fork", "edit") or ended is (name == "start")
-            _display(each, on=wanted and not (name == "into" and not self._has_subgraphs))
+        set_hidden(self._going, hidden=ended)
         held = words.held(snapshot, self._session.driver.capabilities)
         for name, each in self._named().items():
+            if ended and name in _GOING:
+                continue
             tooltip = held.get(name) or _tooltip(name)
             with each.hold_sync():  # one message
                 set_class(each, "nbgraph-held", on=name in held)
                 if each.tooltip != tooltip:
                     each.tooltip = tooltip
+                if name == "start":
+                    set_hidden(each, hidden=not ended)
         self._pauses = self._pauses and snapshot.running
         self._say_why(snapshot)
         self._status.value = words.status(snapshot)
@@ -174,8 +181,8 @@ class Toolbar(ipywidgets.VBox):
         show_mark(self._chip, name, "is-")
 
     def _show_branches(self, branch_id: str, branches: tuple[str, ...]) -> None:
-        _display(self._branch, on=len(branches) > 1)
-        _display(self._only, on=len(branches) <= 1)
+        set_hidden(self._branch, hidden=len(branches) <= 1)
+        set_hidden(self._only, hidden=len(branches) > 1)
         self._branch.unobserve(self._chosen, "value")
         options = tuple((visible(name), name) for name in branches)
         if self._branch.options != options:
@@ -210,12 +217,6 @@ def _places(
             name = f"{before}{visible(each.label)}"
             yield name, each.path
             yield from _places(nodes, each.path, f"{name} / ")
-
-
-def _display(each: Any, *, on: bool) -> None:
-    wanted = None if on else "none"
-    if each.layout.display != wanted:
-        each.layout.display = wanted
 
 
 def _tooltip(name: str) -> str:

@@ -29,6 +29,9 @@ from nbgraph.core.store import BranchSummary
 from nbgraph.core.thread import Thread
 from tests.core.programs import Program, Stamp, World, answer_to, build, programs
 
+pytestmark = pytest.mark.filterwarnings("ignore::nbgraph.UnnamedInterruptWarning")
+"""Drawn programs ask in loops, with ids and without: what runs again asks the same."""
+
 _NIGHTLY = bool(os.environ.get("NBGRAPH_NIGHTLY"))
 _SETTINGS = settings(
     max_examples=80 if _NIGHTLY else 25,

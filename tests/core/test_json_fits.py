@@ -151,3 +151,11 @@ def test_a_plain_answer_in_another_process_waits_for_no_library(tmp_path: Path) 
         for what in ("start", "resume")
     ]
     assert said == [["interrupted", "False", "False"], ["completed", "True", "False"]]
+
+
+def test_beside_a_reference_to_nothing_nothing_plainly_fits() -> None:
+    nowhere = {"$ref": "#/$defs/gone"}
+    assert not plainly_fits({"anyOf": [nowhere, {}]}, None)
+    assert not plainly_fits({"anyOf": [{"items": nowhere}, {}]}, [1])
+    assert plainly_fits({"anyOf": [{}, nowhere]}, None)
+    assert schema_problems({"anyOf": [{}, nowhere]}, None) == {}

@@ -34,6 +34,9 @@ from tests.core.graphs import asker, chain, stop
 from tests.core.programs import Program, World, build, programs
 from tests.core.test_cut_anywhere import _SETTINGS, _finished
 
+pytestmark = pytest.mark.filterwarnings("ignore::nbgraph.UnnamedInterruptWarning")
+"""Drawn programs ask in loops, with ids and without: what runs again asks the same."""
+
 
 @given(programs())
 @_SETTINGS

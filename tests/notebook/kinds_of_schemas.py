@@ -166,6 +166,9 @@ TOGETHER: list[Kind] = [
     ("two patterns at once", {"allOf": [_text(pattern="^a"), {"pattern": "b$"}]}, ["ab"], ["a"]),
     ("same field twice", {"allOf": [_object(a={**INT, "minimum": 1}), _object(a={"maximum": 5})]},
      [{"a": 3}], [{"a": 0}, {"a": 6}]),
+    ("one number, two spellings", {"const": 1}, [1, 1.0], [True, "1", 2]),
+    ("options that are numbers", {"enum": [1, "1", 2.5]}, [1, 1.0, "1", 2.5], [True, 2, "2.5"]),
+    ("a list as an option", {"enum": [[1, 2], [0]]}, [[1, 2], [1.0, 2], [0]], [[True, 2], [False]]),
     ("enums in common", {"allOf": [{"enum": [1, 2, 3]}, {"enum": [2, 3, 4]}]}, [2], [1, 4]),
     ("all of in all of", {"allOf": [{"allOf": [{"allOf": [NAMED]}]}]}, [{"name": "a"}], [{}]),
     ("properties beside any of", {**_object("kind", kind={"enum": ["a", "b"]}), "anyOf": [

@@ -63,6 +63,14 @@ def test_what_is_typed_stays_as_it_is_beside_a_picker(text: str) -> None:
 # --- tags ---
 
 
+@pytest.mark.parametrize("more", [[], [5, 6, 7], list(range(5, 40))])
+def test_the_option_of_a_number_that_is_written_otherwise_is_seen(more: list[int]) -> None:
+    form = Form({"enum": [1, 2, *more]}, value=2.0)
+    control = inputs(form, "Answer")[0]
+    shown = control.value if isinstance(control, ipywidgets.Combobox) else control.label
+    assert (shown, repr(form.value), form.errors) == ("2", "2.0", {})
+
+
 def test_one_of_many_options_is_a_tag_and_keeps_its_type() -> None:
     kind = {"type": "array", "uniqueItems": True, "items": {"enum": [*range(13), "0"]}}
     form = Form(kind, value=[3, "0"])

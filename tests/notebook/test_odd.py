@@ -199,7 +199,7 @@ def test_a_thread_that_is_deleted_under_a_panel_is_said_to_be():
     assert told in why(panel)
     for act in (
         lambda: press(panel, "nbgraph-fork"),
-        lambda: found(panel, "step")[0].click(),
+        lambda: panel._timeline._strip.boxes.choose(1),
         lambda: panel._switch("elsewhere"),
     ):
         panel._toolbar.say("")

@@ -23,7 +23,9 @@ from nbgraph import (
     interrupt,
     node,
     subgraph,
+    words,
 )
+from nbgraph.notebook.lean import is_hidden
 from tests.notebook.test_panel import found, press, shown, texts, wait_for
 
 
@@ -84,8 +86,8 @@ def test_step_into_stands_there_only_where_there_is_a_sub_graph():
     with_one = Panel(graph_of(subgraph("sub", inner, share=["log"])), "t")
     assert shown(without)
     assert shown(with_one)
-    displays = [button(each, "nbgraph-into").layout.display for each in (without, with_one)]
-    assert displays == ["none", None]
+    assert is_hidden(button(without, "nbgraph-into"))
+    assert not is_hidden(button(with_one, "nbgraph-into"))
 
 
 def test_step_into_goes_into_the_sub_graph():
@@ -154,7 +156,7 @@ def test_a_menu_that_is_held_says_why_and_does_nothing():
 def test_every_button_that_is_held_says_why_in_its_tooltip():
     panel = Panel(graph_of(says("a")), "t")
     assert shown(panel)
-    held = [each for each in found(panel, "nbgraph-held") if each.layout.display is None]
+    held = [each for each in found(panel, "nbgraph-held") if not is_hidden(each)]
     assert len(held) >= 6
     assert all(each.tooltip for each in held)
 
@@ -518,3 +520,74 @@ def test_tokens_and_time_stand_beside_the_heading():
         Position(sequence=3, step=1), began=began, ended=began + 145, usage=Usage(1204, 80)
     )
     assert words.note(done) == "2 min 25 s · 1,204 tokens in, 80 out"
+
+
+def test_where_a_sub_graph_pauses_by_itself_is_shown_and_cannot_be_taken_away_here():
+    inner = Graph(Order, name="inner", interrupt_before=["y"], interrupt_after="*")
+    inner.flow(START >> says("x") >> says("y") >> END)
+    panel = Panel(graph_of(says("a"), subgraph("sub", inner, share=["log"])), "t", {})
+    panel.session.settle()
+    shape = panel.session.driver.shape
+    fixed = {"sub/x": "after", "sub/y": "before and after"}
+    assert words.breakpoints(panel.session.snapshot, shape) == fixed
+    panel.acts.toggle_breakpoint("sub/y", "before")
+    assert "its own Graph says so, with interrupt_before=" in why(panel)
+    panel.acts.toggle_breakpoint("sub/x", "before")
+    assert panel.session.snapshot.position.before == ("sub/x",)
+    both = {**fixed, "sub/x": "before and after"}
+    assert words.breakpoints(panel.session.snapshot, shape) == both
+    panel.close()
+
+
+def test_who_edits_the_state_can_go_elsewhere_at_the_same_time():
+    panel = Panel(graph_of(says("a"), says("b"), interrupt_before=["b"]), "t", {"item": "lamp"})
+    panel.session.settle()
+    form = panel.edit()
+    form.goto = "a"
+    (button,) = found(form, "nbgraph-submit")
+    assert button.description == "Go to a"
+    form.form.value = {**form.form.value, "item": "desk"}
+    assert button.description == "Save 1 change and go to a"
+    assert form.form.submit()
+    assert panel.session.state["item"] == "desk"
+    assert panel.session.next == ("a",)
+    form = panel.edit()
+    form.goto = "__end__"
+    assert form.form.submit()
+    assert panel.session.next == ()
+    panel.close()
+
+
+def test_one_task_of_a_superstep_is_run_and_no_other():
+    ways = START >> [a := says("a"), b := says("b")], a >> END, b >> END
+    graph = Graph(Order, state_store=InMemoryStateStore(), interrupt_before="*").flow(*ways)
+    panel = Panel(graph, "t", {})
+    panel.session.settle()
+    panel.inspect("b")
+    press(panel, "nbgraph-node-step")
+    panel.session.settle()
+    assert panel.session.next == ("a",)
+    assert panel.session.state["log"] == []
+    assert shown(panel)
+    assert is_hidden(button(panel, "nbgraph-node-step"))
+    panel.close()
+
+
+@pytest.mark.parametrize(("how", "pending"), [("dismiss", []), ("again", ["ask:it"])])
+def test_a_question_is_dismissed_or_asked_again_beside_its_node(how: str, pending: list[str]):
+    @node
+    def ask(state: Order) -> dict[str, Any]:
+        return {"item": interrupt(id="it", message="What?", default="nothing")}
+
+    panel = Panel(graph_of(ask), "t", {})
+    panel.session.settle()
+    panel.inspect("ask")
+    press(panel, f"nbgraph-node-lapse-{how}")
+    panel.session.settle()
+    assert list(panel.session.pending) == pending
+    assert [each.lapsed for each in panel.session.snapshot.records] == [
+        {"dismiss": "dismissed"}.get(how, how)
+    ]
+    said = {"dismiss": "its default counts", "again": "to be asked again, by"}[how]
+    assert said in shown(panel)
+    panel.close()

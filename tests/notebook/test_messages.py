@@ -1,0 +1,72 @@
+"""How much a panel says: each of its drawings is few messages, whatever changed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from unittest import mock
+
+from ipywidgets import Widget
+from ipywidgets.widgets.widget import _instances
+
+from nbgraph import END, START, Graph, InMemoryStateStore, Panel, node
+
+MOST = 30
+"""Messages that going over to another status may be, models that are made included."""
+
+
+@contextmanager
+def counted() -> Iterator[list[str]]:
+    """Record what widgets say that are made from here on; other panels are not heard."""
+    sent: list[str] = []
+    known = [*_instances.values()]
+    real_send, real_open = Widget._send, Widget.open
+
+    def send(self: Widget, msg: Any, buffers: Any = None) -> None:
+        if not any(self is each for each in known):
+            sent.append(f"{type(self).__name__} {msg.get('method')} {list(msg.get('state', ()))}")
+        real_send(self, msg, buffers)
+
+    def open_(self: Widget) -> None:
+        sent.append(f"{type(self).__name__} made")
+        real_open(self)
+
+    with mock.patch.object(Widget, "_send", send), mock.patch.object(Widget, "open", open_):
+        yield sent
+
+
+def test_the_start_and_the_end_of_a_run_are_few_messages_however_wide_the_graph_is():
+    entered, go = threading.Event(), threading.Event()
+
+    def works(number: int) -> Any:
+        @node(name=f"n{number}")
+        def work(state: dict) -> dict:
+            entered.set()
+            go.wait(30)
+            return {f"n{number}": number}
+
+        return work
+
+    nodes = [works(number) for number in range(12)]
+    graph = Graph(dict, state_store=InMemoryStateStore())
+    with counted() as sent:
+        panel = Panel(graph.flow(START >> nodes, *(each >> END for each in nodes)), "t")
+        panel._now()
+        sent.clear()
+        panel.start({})
+        assert entered.wait(30)
+        panel._now()
+        start = sent.copy()
+        sent.clear()
+        go.set()
+        panel.session.settle()
+        panel._now()
+        end = sent.copy()
+        sent.clear()
+        panel._now()
+        assert sent == []
+    panel.close()
+    assert len(start) <= MOST, start
+    assert len(end) <= MOST, end
