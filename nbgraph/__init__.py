@@ -31,6 +31,7 @@ from nbgraph.core.spec import GraphData
 from nbgraph.core.streaming import StreamEvent
 from nbgraph.core.subgraph import subgraph
 from nbgraph.core.timeout import Timeout
+from nbgraph.core.unnamed import UnnamedInterruptWarning
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -110,6 +111,7 @@ __all__ = [
     "Tool",
     "ToolCard",
     "ToolContext",
+    "UnnamedInterruptWarning",
     "add",
     "add_messages",
     "branch",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 
 from nbgraph.core.events import Attempt, Logged, TaskEmitted
+from nbgraph.core.usage import is_number, tokens_of
 
 __all__ = ["Activity", "LogLine", "Mark", "Usage", "active", "brief", "line", "used"]
 
@@ -16,8 +16,6 @@ Mark = Literal["idle", "running", "done", "waiting", "failed", "skipped"]
 
 _TEXT_LIMIT = 20_000
 _LINE_LIMIT = 500
-_LARGEST = 10**300
-"""From here on whole numbers are no floats any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,23 +90,17 @@ def _share(data: Any) -> float | None:
     said = cast("Mapping[str, Any]", data)
     if "progress" in said:
         share: Any = said["progress"]
-    elif "done" in said and "total" in said and _is_number(said["total"]) and said["total"] > 0:
-        share = said["done"] / said["total"] if _is_number(said["done"]) else None
+    elif "done" in said and "total" in said and is_number(said["total"]) and said["total"] > 0:
+        share = said["done"] / said["total"] if is_number(said["done"]) else None
     else:
         return None
-    return min(1.0, max(0.0, float(share))) if _is_number(share) else None
+    return min(1.0, max(0.0, float(share))) if is_number(share) else None
 
 
 def _note(said: Mapping[str, Any]) -> str:
     if "message" in said:
         return brief(said["message"])
     return f"{said['done']} of {said['total']}" if "total" in said else ""
-
-
-def _is_number(value: Any) -> bool:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return False
-    return abs(value) < _LARGEST if isinstance(value, int) else math.isfinite(value)
 
 
 def _piece(data: Any) -> str:
@@ -136,8 +128,8 @@ def used(before: Usage, update: Mapping[str, Any]) -> Usage:
     """Return the usage after an update: what the messages in it say they cost."""
     read, written = before.read, before.written
     for usage in _usages(update):
-        read += _count(usage, "input_tokens", "prompt_tokens")
-        written += _count(usage, "output_tokens", "completion_tokens")
+        told = tokens_of(usage)
+        read, written = read + told[0], written + told[1]
     return before if (read, written) == (before.read, before.written) else Usage(read, written)
 
 
@@ -147,8 +139,3 @@ def _usages(update: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         messages = (cast("dict[str, Any]", item) for item in items if isinstance(item, dict))
         usages: Iterator[Any] = (message.get("usage") for message in messages)
         yield from (usage for usage in usages if isinstance(usage, dict))
-
-
-def _count(usage: Mapping[str, Any], *names: str) -> int:
-    found = next((usage[name] for name in names if name in usage), 0)
-    return int(found) if _is_number(found) else 0

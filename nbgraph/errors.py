@@ -226,7 +226,7 @@ class StaleAnswerError(ResumeError):
 class RunLimitExceededError(NbgraphError):
     """A run reached one of its limits and can be continued."""
 
-    def __init__(self, limit_name: str, limit_value: int) -> None:
+    def __init__(self, limit_name: str, limit_value: float) -> None:
         self.limit_name = limit_name
         self.limit_value = limit_value
         instead = "start another" if limit_name == "max_thread_steps" else "continue the"

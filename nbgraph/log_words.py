@@ -31,7 +31,8 @@ def how_answered(event: AnswersGiven) -> str:
     keys: dict[str | None, list[str]] = {}
     for key in event.answers:
         keys.setdefault(event.lapsed.get(key), []).append(key)
-    return "; ".join(f"{said[how]} {', '.join(each)}" for how, each in keys.items())
+    told = "; ".join(f"{said[how]} {', '.join(each)}" for how, each in keys.items())
+    return f"{told}: “{event.comment}”" if event.comment else told
 
 
 def how_edited(event: StateEdited) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nbgraph.agents.approvals import ToolInterruptMiddleware
 from nbgraph.agents.contexts import ModelMiddlewareContext, ToolMiddlewareContext
-from nbgraph.agents.limits import ToolLimitMiddleware
+from nbgraph.agents.limits import ToolLimitMiddleware, UsageLimitMiddleware
 from nbgraph.agents.rules import (
     InterruptRule,
     all_fields,
@@ -39,6 +39,7 @@ __all__ = [
     "ToolInterruptMiddleware",
     "ToolLimitMiddleware",
     "ToolMiddlewareContext",
+    "UsageLimitMiddleware",
     "all_fields",
     "any_field",
     "eq",

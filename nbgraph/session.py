@@ -130,9 +130,12 @@ class Session:
         partial: bool = True,
         asked: Mapping[str, int] | None = None,
         by: str | None = None,
+        comment: str | None = None,
         break_when: Predicate | None = None,
     ) -> Run:
         """Answer pending questions by key; a form passes which asking it showed.
+
+        `comment` is recorded beside the answers.
 
         Raises
         ------
@@ -140,7 +143,8 @@ class Session:
             If the thread is running, or `answers` is empty.
         """
         known = {key: self.pending[key].asked for key in answers if key in self.pending}
-        request = Resume(answers=answers, partial=partial, asked={**known, **(asked or {})}, by=by)
+        shown = {**known, **(asked or {})}
+        request = Resume(answers=answers, partial=partial, asked=shown, by=by, comment=comment)
         return self._begin(request, break_when)
 
     def proceed(self, *, break_when: Predicate | None = None) -> Run:

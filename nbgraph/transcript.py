@@ -57,6 +57,8 @@ def _asked_lines(snapshot: Snapshot, step: Superstep, bar: TaskBar) -> Iterator[
         if record.interrupt.task_id == bar.task_id and record.step == step.number:
             yield f"       asked {record.interrupt.key}: {_question(record.interrupt)}"
             yield f"       answered {_brief(without_secrets(record))}"
+            if record.comment:
+                yield f"       said {_brief(record.comment)}"
     for question in snapshot.pending.values():
         if question.task_id == bar.task_id and step is snapshot.supersteps[-1]:
             yield f"       asks {question.key}: {_question(question)}"

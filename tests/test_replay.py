@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import pytest
 from pydantic import Field
 
-from nbgraph import END, START, BaseState, Graph, InMemoryStateStore, add, interrupt, node
+from nbgraph import (
+    ASK_AGAIN,
+    DISMISS,
+    END,
+    START,
+    BaseState,
+    Graph,
+    InMemoryStateStore,
+    Send,
+    add,
+    interrupt,
+    node,
+)
 from nbgraph.opening import open_session
 from nbgraph.replay import as_test
 from nbgraph.session import Session
@@ -128,3 +142,168 @@ def test_what_is_no_literal_and_what_has_an_id_is_not_asserted():
 def test_a_new_thread_is_a_test_too():
     graph = desk()
     assert ran(as_test(open_session(graph, "new")), graph)["session"].status == "new"
+
+
+# --- what a person did beside answering ---------------------------------------------------------
+
+
+def three() -> Graph:
+    """Return a graph of three tasks side by side: one asks, one fails unless told, one writes."""
+
+    @node
+    def ask(state: Desk) -> dict[str, Any]:
+        return {"by": interrupt(id="who", message="Who?", response_schema=str, default="desk")}
+
+    @node
+    def risk(state: Desk) -> dict[str, Any]:
+        if state.order != "mended":
+            raise ValueError("no reply")
+        return {"notes": ["risk"]}
+
+    @node
+    def order(state: Desk) -> dict[str, Any]:
+        return {"notes": ["order"]}
+
+    @node
+    def end(state: Desk) -> dict[str, Any]:
+        return {"notes": ["end"]}
+
+    ways = (
+        START >> [ask, risk, order],
+        *(ask >> end, risk >> end, order >> end),
+        end >> END,
+    )
+    return Graph(Desk, name="three", state_store=InMemoryStateStore()).flow(*ways)
+
+
+def tried(run: Any) -> None:
+    with suppress(ValueError):
+        run.result()
+
+
+def same(session: Session, graph: Graph) -> str:
+    """Assert that the thread's cell leads to where the thread stands, and return the cell."""
+    cell = as_test(session)
+    again = ran(cell, graph)["session"]
+    assert (again.state, again.status) == (session.state, session.status)
+    assert list(again.pending) == list(session.pending)
+    return cell
+
+
+def failed_three() -> tuple[Graph, Session]:
+    graph = three()
+    session = open_session(graph, "t")
+    session.start({"order": "A-1042"}, break_when=lambda state: True).result()
+    session.step("ask").result()
+    session.step("order").result()
+    tried(session.step("risk"))
+    return graph, session
+
+
+def test_a_task_that_was_skipped_does_not_run_again():
+    graph, session = failed_three()
+    tried(session.resume({"ask:who": "mia"}))
+    session.skip("risk", {"notes": ["by hand"]})
+    session.proceed().result()
+    assert session.state["notes"] == ["by hand", "order", "end"]
+    assert "session.skip('risk', {'notes': ['by hand']})" in same(session, graph)
+
+
+def test_a_failure_that_an_edit_mended_is_mended_again():
+    graph, session = failed_three()
+    tried(session.resume({"ask:who": "mia"}))
+    same(session, graph)
+    session.edit({"order": "mended"})
+    session.proceed().result()
+    assert session.status == "completed"
+    assert "with suppress(Exception):" in same(session, graph)
+
+
+def test_a_question_that_was_dismissed_is_dismissed_again():
+    graph, session = failed_three()
+    session.edit({"order": "mended"})
+    session.step("risk").result()
+    session.resume({"ask:who": DISMISS}).result()
+    assert session.state["by"] == "desk"
+    assert "DISMISS" in same(session, graph)
+
+
+def test_a_question_that_was_asked_again_is_asked_again():
+    graph, session = failed_three()
+    session.edit({"order": "mended"})
+    tried(session.resume({"ask:who": ASK_AGAIN}))
+    session.resume({"ask:who": "mia"}).result()
+    assert session.state["by"] == "mia"
+    assert "ASK_AGAIN" in same(session, graph)
+
+
+def test_a_question_that_expired_goes_without_an_answer_again():
+    @node
+    def ask(state: Desk) -> dict[str, Any]:
+        at = datetime(2020, 1, 1, tzinfo=UTC) if state.order == "late" else None
+        return {"by": interrupt(id="who", response_schema=str, default="desk", expires=at)}
+
+    graph = Graph(Desk, state_store=InMemoryStateStore()).flow(START >> ask >> END)
+    session = open_session(graph, "t")
+    session.start({"order": "late"}).result()
+    session.proceed().result()
+    assert session.state["by"] == "desk"
+    assert "DISMISS" in same(session, graph)
+
+
+@pytest.mark.parametrize("goto", ["end", END, ["order", "end"]])
+def test_who_went_elsewhere_goes_there_again(goto: Any):
+    graph, session = failed_three()
+    tried(session.resume({"ask:who": "mia"}))
+    session.edit({"notes": ["gone"]}, goto=goto)
+    same(session, graph)
+    if goto is not END:
+        session.proceed().result()
+        assert session.status == "completed"
+        same(session, graph)
+
+
+def test_who_went_to_a_node_with_something_of_its_own_goes_there_again():
+    @node
+    def show(state: Desk) -> dict[str, Any]:
+        return {"notes": [state.order]}
+
+    graph = Graph(Desk, state_store=InMemoryStateStore()).flow(START >> show >> END)
+    session = open_session(graph, "t")
+    session.start({"order": "A"}).result()
+    session.edit({}, goto=[Send(show, {"order": "B"}), Send(show, {"order": "C"})])
+    session.proceed().result()
+    assert session.state["notes"] == ["A", "B", "C"]
+    same(session, graph)
+
+
+def test_of_a_superstep_of_which_one_task_ran_one_task_runs_again():
+    graph = three()
+    session = open_session(graph, "t")
+    session.start({"order": "A"}, break_when=lambda state: True).result()
+    session.edit({"order": "mended"}, goto=["risk", "order"])
+    session.step("order").result()
+    cell = same(session, graph)
+    assert "session.step('order').result()" in cell
+    assert session.next == ("risk",)
+
+
+def test_an_edit_after_the_last_superstep_runs_nothing():
+    graph = three()
+    session = open_session(graph, "t")
+    session.start({"order": "mended"}, break_when=lambda state: True).result()
+    session.edit({"notes": ["by hand"]})
+    same(session, graph)
+    assert session.next == ("ask", "risk", "order")
+
+
+def test_a_graph_that_pauses_after_its_nodes_is_run_again_to_its_end():
+    path = START >> intake >> decide >> END
+    graph = Graph(
+        Desk, state_store=InMemoryStateStore(), interrupt_after=["intake"], interrupt_before="*"
+    ).flow(path)
+    session = open_session(graph, "t")
+    session.start({}).result()
+    while session.status != "completed":
+        session.proceed().result()
+    same(session, graph)

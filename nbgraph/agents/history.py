@@ -74,9 +74,12 @@ def _calls(message: Message | None) -> Sequence[ToolCall]:
 
 def asked_in_turn(messages: Sequence[Any]) -> list[str]:
     """Return the tools that the model has asked for since a person last spoke, in order."""
-    names: list[str] = []
-    for message in messages:
-        if isinstance(message, HumanMessage):
-            names = []
-        names += [call.name for call in _calls(message)]
-    return names
+    return [call.name for message in turn_of(messages) for call in _calls(message)]
+
+
+def turn_of(messages: Sequence[Any]) -> Sequence[Any]:
+    """Return the messages since a person last spoke; all of them if nobody did."""
+    spoke = (
+        at for at in range(len(messages) - 1, -1, -1) if isinstance(messages[at], HumanMessage)
+    )
+    return messages[next(spoke, 0) :]

@@ -47,7 +47,7 @@ class Decision:
     executed : dict or None
         Those it ran with, once that is recorded.
     reason : str or None
-        What was said with the decision.
+        What was said with the decision, else beside the answer that holds it.
     by : str or None
         Who decided.
     asked_at, decided_at : float, float or None
@@ -143,10 +143,10 @@ class _Fold:
             case TaskInterrupted(interrupts=questions):
                 for question in questions:
                     self._ask(question, event)
-            case AnswersGiven(answers=answers, by=by, lapsed=lapsed):
+            case AnswersGiven(answers=answers, lapsed=lapsed):
                 for key, answer in answers.items():
                     if lapsed.get(key) != "again":
-                        self._decide(key, False if key in lapsed else answer, by, event)
+                        self._decide(key, False if key in lapsed else answer, event)
             case AnswerRefused(key=key, problems=problems):
                 self._refuse(key, problems, event)
             case OnceRecorded(value=value):
@@ -187,7 +187,7 @@ class _Fold:
         if self.rows[place].decision in ("pending", "approve", "edit"):
             self.rows[place] = replace(self.rows[place], decision="void", approved=None)
 
-    def _decide(self, key: str, answer: Any, by: str | None, event: Event) -> None:
+    def _decide(self, key: str, answer: Any, event: AnswersGiven) -> None:
         place = self.asked.get(key)
         if place is None:
             return
@@ -198,8 +198,8 @@ class _Fold:
             row,
             decision=decision.action,
             approved=edited_arguments(row.proposed, decision) if runs else None,
-            reason=decision.message,
-            by=by,
+            reason=decision.message or event.comment,
+            by=event.by,
             decided_at=event.created_at,
             branch_id=event.branch_id,
         )

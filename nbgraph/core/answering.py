@@ -41,7 +41,8 @@ def answers_given(
     given = _by_key(request, position, late)
     _check_asked(request, position)
     _check_keys(request, position, given, late)
-    return _recorded({**late, **given}, position, thread_id, request.by or login_name())
+    recorded = _recorded({**late, **given}, position, thread_id, request.by or login_name())
+    return recorded.model_copy(update={"comment": request.comment})
 
 
 def expired(position: Position, *, thread_id: str, now: float) -> AnswersGiven | None:

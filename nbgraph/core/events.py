@@ -163,13 +163,15 @@ class AnswersGiven(_Event):
     """Somebody answered pending questions; `asked` says which asking of each key.
 
     `lapsed` says of which ones nobody gave the answer, and why: they were dismissed, they expired,
-    or are to be asked again. What stands for their answer is their default, or None.
+    or are to be asked again. What stands for their answer is their default, or None. `comment` is
+    what was said beside the answers.
     """
 
     type: Literal["answers_given"] = "answers_given"
     answers: dict[str, Json]
     asked: dict[str, int]
     by: str | None = None
+    comment: str | None = None
     lapsed: dict[str, Lapsed] = Field(default_factory=dict[str, Lapsed])
 
 

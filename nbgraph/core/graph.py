@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel
 
+from nbgraph.core.building import Building, GraphBuilding
 from nbgraph.core.call import Call, Names, listed_names
 from nbgraph.core.context import NOT_PROVIDED
 from nbgraph.core.driver import Shape
@@ -43,7 +44,7 @@ from nbgraph.errors import (
 __all__ = ["Graph"]
 
 
-class Graph(ThreadQueries, GraphStreams, GraphData):
+class Graph(GraphBuilding, ThreadQueries, GraphStreams, GraphData):
     """A definition that can be run, drawn and stored: it holds no thread and no state.
 
     Parameters
@@ -123,6 +124,7 @@ class Graph(ThreadQueries, GraphStreams, GraphData):
         self.migration = Migration()
         self.schema = StateSchema(state_schema)
         self.interface = Interface(self.schema, input_schema, output_schema)
+        self.building = Building()
         self._structure: Structure | None = None
 
     def flow(self, *items: Any) -> Graph:
@@ -132,7 +134,8 @@ class Graph(ThreadQueries, GraphStreams, GraphData):
         ----------
         *items : flow items
             `START >> a`, `a >> b`, `a >> [b, c]`, `a >> when(...)`, `a >> branch(...)`,
-            `join(b, c) >> d`, `d >> END`; items may be written in a row: `START >> a >> b`.
+            `join(b, c) >> d`, `d >> END`; items may be written in a row: `START >> a >> b`. None
+            for a flow of what `add_node` and `add_edge` added, which is made when first needed.
 
         Raises
         ------
@@ -141,9 +144,11 @@ class Graph(ThreadQueries, GraphStreams, GraphData):
         """
         if self._structure is not None:
             raise GraphConfigError(f"Graph {self.name!r} has its flow already")
-        if not items:
+        if not (items or self.building):
             raise GraphConfigError("A flow needs items; begin with START >> a")
-        structure = build(items)
+        if items and self.building:
+            raise GraphConfigError("A flow is written as items or added by add_node; not as both")
+        structure = build(items or self.building.items())
         check_shared(structure.nodes.values(), self.schema)
         try:
             check_breakpoints(structure, (*self.interrupt_before, *self.interrupt_after))
@@ -162,6 +167,8 @@ class Graph(ThreadQueries, GraphStreams, GraphData):
         GraphConfigError
             If `flow` was not called yet.
         """
+        if self._structure is None and self.building:
+            self.flow()
         if self._structure is None:
             raise GraphConfigError(f"Graph {self.name!r} has no flow yet; call .flow(START >> a)")
         return self._structure
@@ -361,7 +368,7 @@ class Graph(ThreadQueries, GraphStreams, GraphData):
     """Set from above: returns what a graph shows in a notebook cell, by mime type."""
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
-        if self._structure is None or Graph.show_in_cell is None:
+        if not (self._structure or self.building) or Graph.show_in_cell is None:
             return {"text/plain": repr(self)}
         return Graph.show_in_cell(self, **options)
 

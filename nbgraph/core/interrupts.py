@@ -12,6 +12,7 @@ from nbgraph.core import answers
 from nbgraph.core.events import ChildPlace, Interrupt
 from nbgraph.core.lapses import Lapse, expiry
 from nbgraph.core.quick_dataclass import dataclass
+from nbgraph.core.unnamed import Place, asked_from, warn_of_another_question
 from nbgraph.core.values import fresh
 from nbgraph.errors import AnswerError, GraphConfigError, GraphExecutionError, NoAnswerError
 
@@ -92,14 +93,16 @@ class Frame:
     began: set[str | None] = field(default_factory=_none)
     ended: set[str] = field(default_factory=_none)
     tool_call: tuple[str, str | None] | None = None
+    places: frozenset[Place] = frozenset()
+    """Where it asked without an id in this run."""
 
     def of_call(self, name: str, tool_call_id: str | None) -> Frame:
         """Return the frame for a tool call of the task: its questions carry the call's name."""
-        return replace(self, position=0, tool_call=(name, tool_call_id))
+        return replace(self, position=0, places=frozenset(), tool_call=(name, tool_call_id))
 
     def again(self) -> Frame:
         """Return the frame for another run of the task, with the answers it has by now."""
-        return replace(self, used=set(), position=0)
+        return replace(self, used=set(), position=0, places=frozenset())
 
     def take(self, question: Interrupt, answer: Any) -> bool:
         """Keep an answer that middleware gave, if it gave one.
@@ -134,6 +137,7 @@ class Frame:
     def claim(self, id: str | None) -> str:
         """Return the id of the next question, once in a run."""
         if id is None:
+            self.places = asked_from(self.places, self.node)
             id, self.position = str(self.position), self.position + 1
         elif not _ID.fullmatch(id):
             raise ValueError(f"An interrupt's id is made of letters, digits, _ . and -, got {id!r}")
@@ -377,6 +381,7 @@ def answer_to(frame: Frame, question: Interrupt, response_schema: Any) -> Any:
         frame.take(question, frame.ask(question))
     if key not in frame.answers:
         raise GraphInterrupt(question)
+    warn_of_another_question(question, frame.shown.get(key))
     given = frame.answers[key]
     if isinstance(given, Lapse):
         given = _default(frame.shown.get(key, question), given)

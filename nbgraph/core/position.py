@@ -376,7 +376,7 @@ def _placed(position: Position, event: TaskFailed | TaskInterrupted) -> Mapping[
 def _asked(position: Position, event: AnswersGiven | AnswerRefused) -> Position:
     pending, answered, began = dict(position.pending), dict(position.answered), position.began
     match event:
-        case AnswersGiven(answers=answers, by=by, lapsed=lapsed):
+        case AnswersGiven(answers=answers, by=by, lapsed=lapsed, comment=comment):
             for key, answer in answers.items():
                 answered[key] = Answered(
                     pending.pop(key),
@@ -387,6 +387,7 @@ def _asked(position: Position, event: AnswersGiven | AnswerRefused) -> Position:
                     position.step + 1,
                     event.branch_id,
                     lapsed.get(key),
+                    comment,
                 )
         case AnswerRefused(key=key, problems=problems):
             asked = {"asked": event.sequence, "created_at": event.created_at}

@@ -16,6 +16,7 @@ class Answered:
     """An answer, its question, who gave it when, and the event, superstep and branch of it.
 
     `lapsed` is why nobody gave it, if nobody did; it is the question's default then, or None.
+    `comment` is what was said beside it.
     """
 
     interrupt: Interrupt
@@ -26,6 +27,7 @@ class Answered:
     step: int
     branch_id: str = "main"
     lapsed: str | None = None
+    comment: str | None = None
 
     @property
     def counts(self) -> bool:

@@ -78,7 +78,11 @@ def _made(cls: type[T], bare: Any, *, frozen: bool, eq: bool, init: bool) -> typ
 
 
 def _init(cls: type, fields: tuple[Field[Any], ...], *, frozen: bool) -> Any:
-    """Compile `__init__`; that of a frozen class sets the slots themselves, as nothing else can."""
+    """Compile `__init__`; that of a frozen class sets the slots themselves, as nothing else can.
+
+    As the standard library does. What is compiled is made of the names of fields, which stand in
+    the source of nbgraph.
+    """
     known: dict[str, Any] = {"_FACTORY": _FACTORY}
     parameters: list[str] = []
     by_name: list[str] = []

@@ -57,13 +57,15 @@ class Resume:
         For each key, the `Interrupt.asked` that was shown. An answer to another asking is refused.
     by : str, optional
         Who answers; by default `JUPYTERHUB_USER`, else the login name.
+    comment : str, optional
+        What is recorded beside the answers, for whoever reads the history; no node sees it.
 
     Raises
     ------
     ResumeError
         If neither or both of `value` and `answers` are given, or `answers` is empty.
     TypeError
-        If `answers` is no mapping of str.
+        If `answers` is no mapping of str, or `by` or `comment` is no str.
     """
 
     answers: Mapping[str, Any] | None
@@ -71,6 +73,7 @@ class Resume:
     partial: bool
     asked: Mapping[str, int]
     by: str | None
+    comment: str | None
 
     def __init__(
         self,
@@ -80,13 +83,16 @@ class Resume:
         partial: bool = False,
         asked: Mapping[str, int] | None = None,
         by: str | None = None,
+        comment: str | None = None,
     ) -> None:
         _check_resume(value, answers)
+        _check_words(by=by, comment=comment)
         object.__setattr__(self, "value", None if value is _MISSING else value)
         object.__setattr__(self, "answers", None if answers is None else dict(answers))
         object.__setattr__(self, "partial", partial)
         object.__setattr__(self, "asked", dict(asked or {}))
         object.__setattr__(self, "by", by)
+        object.__setattr__(self, "comment", comment)
 
 
 def _check_resume(value: Any, answers: Any) -> None:
@@ -100,6 +106,12 @@ def _check_resume(value: Any, answers: Any) -> None:
         raise TypeError(f"answers must map keys to answers, got {answers!r}")
     if not answers:
         raise ResumeError("answers is empty; give one answer for each pending key")
+
+
+def _check_words(**given: Any) -> None:
+    for name, value in given.items():
+        if not (value is None or isinstance(value, str)):
+            raise TypeError(f"{name} is a str, got {value!r}")
 
 
 @dataclass(frozen=True, slots=True)

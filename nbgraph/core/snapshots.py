@@ -139,7 +139,8 @@ def _event_in(kept: list[Any]) -> Any:
 
 def _answered_out(packing: Packing, given: Answered) -> list[Any]:
     who = [given.by, given.at, given.sequence, given.step, given.branch_id, given.lapsed]
-    return [_dumped(packing, given.interrupt), given.answer, *who]
+    said = [] if given.comment is None else [given.comment]
+    return [_dumped(packing, given.interrupt), given.answer, *who, *said]
 
 
 def _answered_in(kept: list[Any]) -> Answered:

@@ -19,6 +19,9 @@ from nbgraph.core.events import (
     RunStopped,
     SuperstepFinished,
     TaskEmitted,
+    TaskFailed,
+    TaskFinished,
+    TaskInterrupted,
     TaskSpec,
     TaskStarted,
 )
@@ -43,7 +46,7 @@ __all__ = [
     "filter_of",
 ]
 
-StreamMode = Literal["updates", "values", "custom", "tokens", "debug"]
+StreamMode = Literal["updates", "values", "custom", "tokens", "tasks", "debug"]
 """What can be asked for."""
 StreamModes = StreamMode | Iterable[StreamMode]
 """One mode, or several; none of them leaves the terminal event."""
@@ -81,11 +84,11 @@ class StreamEvent:
     data : Any
         `updates`: what a task wrote, as JSON, or None. `values`: the merged state, as JSON.
         `custom`: what a node passed to `ctx.emit`. `tokens`: what it passed to `ctx.emit_token`, a
-        piece of a chat model's answer. `debug`: a dict with its `type`. At the end:
+        piece of a chat model's answer. `tasks` and `debug`: a dict with its `type`. At the end:
         `FinalEventData` or `InterruptEventData`.
     node, task_id, step : str or int, optional
         The task it is about, and the superstep of this call, from 0. What a node in a sub-graph
-        says comes with its path, `"refund/check"`.
+        says, and how it goes there, comes with its path, `"refund/check"`.
     run_id : str
         The call.
     checkpoint_id : str, optional
@@ -170,6 +173,7 @@ class StreamFilter:
             yield from self._said(event)
             return
         if isinstance(event, TaskStarted):
+            yield from self._task(event)
             yield from self._input(event)
             return
         if isinstance(event, ChildEvent):
@@ -178,6 +182,8 @@ class StreamFilter:
         before = self._position
         self._position = fold([event], self._schema, before)
         match event:
+            case TaskFinished() | TaskInterrupted() | TaskFailed():
+                yield from self._task(event)
             case SuperstepFinished():
                 yield from self._superstep(event, before)
             case RunFinished():
@@ -195,11 +201,23 @@ class StreamFilter:
             yield from self._asked(mode, event.data, task=event)
 
     def _inside(self, child: ChildEvent) -> Iterator[StreamEvent]:
-        """Return what a node in a sub-graph said, with its path; the rest is the sub-graph's."""
-        said = child.event
-        if isinstance(said, TaskEmitted):
-            path, task_id = f"{child.path}/{said.node}", f"{child.task_id}/{said.task_id}"
-            yield from self._said(replace(said, node=path, task_id=task_id))
+        """Return what a node in a sub-graph said, and how its tasks go, with its path."""
+        match child.event:
+            case TaskEmitted() as said:
+                path, task_id = f"{child.path}/{said.node}", f"{child.task_id}/{said.task_id}"
+                yield from self._said(replace(said, node=path, task_id=task_id))
+            case TaskStarted() | TaskFinished() | TaskInterrupted() | TaskFailed() as event:
+                for told in self._task(event):
+                    path, task_id = f"{child.path}/{told.node}", f"{child.task_id}/{told.task_id}"
+                    yield replace(told, node=path, task_id=task_id, checkpoint_id=None)
+            case _:
+                pass
+
+    def _task(
+        self, event: TaskStarted | TaskFinished | TaskInterrupted | TaskFailed
+    ) -> Iterator[StreamEvent]:
+        recorded = None if isinstance(event, TaskStarted) else event
+        yield from self._asked("tasks", _how_it_goes(event), recorded, task=event)
 
     def _input(self, event: TaskStarted) -> Iterator[StreamEvent]:
         if "debug" not in self._modes:
@@ -235,11 +253,11 @@ class StreamFilter:
         data: Any,
         event: Event | None = None,
         *,
-        task: TaskSpec | TaskEmitted | None = None,
+        task: TaskSpec | LiveEvent | Event | None = None,
     ) -> Iterator[StreamEvent]:
         if mode in self._modes:
             made = self._event(mode, data, event)
-            node, task_id = (task.node, task.task_id) if task is not None else (None, None)
+            node, task_id = getattr(task, "node", None), getattr(task, "task_id", None)
             yield replace(made, node=node, task_id=task_id, step=self._step)
 
     def _event(
@@ -253,6 +271,24 @@ class StreamFilter:
 
     def _state(self) -> dict[str, Any]:
         return self._schema.to_json(self._position.state)
+
+
+def _how_it_goes(
+    event: TaskStarted | TaskFinished | TaskInterrupted | TaskFailed,
+) -> dict[str, Any]:
+    """Return how it goes with a task, as a reader of `tasks` gets it."""
+    match event:
+        case TaskStarted():
+            return {"type": "started"}
+        case TaskFinished(update=update, attempts=attempts, duration=duration, cached=cached):
+            told = {"attempts": attempts, "duration": duration, "cached": cached}
+            return {"type": "finished", "updates": shown(update or None), **told}
+        case TaskInterrupted(interrupts=asked):
+            questions = as_asked({question.key: question for question in asked})
+            return {"type": "interrupted", "interrupts": questions}
+        case TaskFailed(error=error, attempts=attempts):
+            told = {"error_type": error.type, "message": error.message}
+            return {"type": "failed", "attempts": attempts, **told}
 
 
 def _targets(tasks: Iterable[TaskSpec]) -> list[dict[str, Any]]:

@@ -95,8 +95,8 @@ class GraphStreams:
         initial_state : dict or model, optional
             As `ainvoke` takes it.
         stream_mode : str or list of str, optional
-            Yield `StreamEvent`s of these modes, `updates values custom tokens debug`, and one at
-            the end; `[]` yields that one alone. Without it, nbgraph's own events.
+            Yield `StreamEvent`s of these modes, `updates values custom tokens tasks debug`, and one
+            at the end; `[]` yields that one alone. Without it, nbgraph's own events.
         lockstep : bool
             Hold the run at each event until the next one is asked for, so that leaving the loop
             ends it there. Without it the run goes on while the reader is busy, and what happens is

@@ -271,8 +271,9 @@ def _request(
     given = {key: frame.answers[outer] for key, outer in keys.items() if outer in frame.answers}
     if given:
         answered = ctx.port.home().position.answered
-        by = next((answered[keys[key]].by for key in given), None)
-        return Resume(answers=given, partial=True, by=by)
+        first = next((answered[outer] for key in given if (outer := keys[key]) in answered), None)
+        by, comment = (None, None) if first is None else (first.by, first.comment)
+        return Resume(answers=given, partial=True, by=by, comment=comment)
     return Continue() if position.runnable or not position.pending else None
 
 

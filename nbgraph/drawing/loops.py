@@ -43,14 +43,18 @@ def loops(
     `drawn` are Graphviz's: of each the point that is furthest out, where its label begins, and the
     middle of that. They stand on the node's right, or above it if those do.
     """
-    middle, centre = (left + right) / 2, (top + bottom) / 2
+
+    def aside(out: float, along: float) -> Point:
+        return right + out, (top + bottom) / 2 + along
+
+    def above(out: float, along: float) -> Point:
+        return (left + right) / 2 + along, top - out
+
     if all(tip[0] > right for tip, _ in drawn):
-        outs = [(tip[0] - right, text[0] - right) for tip, text in drawn]
-        half, placed = (bottom - top) / 2, lambda out, aside: (right + out, centre + aside)
-    else:
-        outs = [(top - tip[1], top - text[1]) for tip, text in drawn]
-        half, placed = (right - left) / 2, lambda out, aside: (middle + aside, top - out)
-    return [_loop(each, number, half, placed) for number, each in enumerate(sorted(outs))]
+        outs = sorted((tip[0] - right, text[0] - right) for tip, text in drawn)
+        return [_loop(each, at, (bottom - top) / 2, aside) for at, each in enumerate(outs)]
+    outs = sorted((top - tip[1], top - text[1]) for tip, text in drawn)
+    return [_loop(each, at, (right - left) / 2, above) for at, each in enumerate(outs)]
 
 
 def _loop(

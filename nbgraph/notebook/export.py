@@ -21,7 +21,7 @@ from nbgraph.core.events import Event
 from nbgraph.drawing import picture, reveal
 from nbgraph.errors import DrawingError
 from nbgraph.moments import Moment, changes, moments, writers
-from nbgraph.replay import STEPPING, stepped
+from nbgraph.replay import opened, stepped
 from nbgraph.session import Session
 from nbgraph.snapshot import Snapshot
 from nbgraph.transcript import transcript, without_secrets
@@ -55,13 +55,15 @@ def _cells(session: Session) -> Iterator[nbformat.NotebookNode]:
         "same input and answers. They need the graph under the name `graph`: define or "
         "import it here."
     )
-    yield new_code_cell(STEPPING)
+    replayed = [
+        "\n".join(stepped(session, events[before.sequence : moment.sequence], moment))
+        for before, moment in zip((Moment(0, 0), *steps), steps, strict=False)
+    ]
+    yield new_code_cell(opened(replayed))
     before = Moment(0, 0)
-    for moment in steps:
+    for moment, lines in zip(steps, replayed, strict=True):
         yield new_markdown_cell(_section(session, events, before, moment))
-        part = [each for each in events if before.sequence < each.sequence <= moment.sequence]
-        number = moment.number + moment.now
-        yield new_code_cell("\n".join([*stepped(session, part, number), "session.state"]))
+        yield new_code_cell(f"{lines}\nsession.state")
         before = moment
 
 
@@ -102,7 +104,8 @@ def _asked(snapshot: Snapshot, before: Moment, moment: Moment) -> Iterator[str]:
     for record in snapshot.records:
         if before.sequence < record.sequence <= moment.sequence:
             yield f"asked {record.interrupt.key}: {record.interrupt.message or ''}".rstrip()
-            yield f"answered {_brief(without_secrets(record))} by {record.by or 'somebody'}"
+            said = f", who said {_brief(record.comment)}" if record.comment else ""
+            yield f"answered {_brief(without_secrets(record))} by {record.by or 'somebody'}{said}"
     for question in snapshot.pending.values():
         yield f"asks {question.key}: {question.message or ''}".rstrip()
 

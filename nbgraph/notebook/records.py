@@ -48,7 +48,7 @@ def record_card(
     marked = [
         (f"≠ {name}" if other and there.get(name) != value else name, value) for name, value in rows
     ]
-    parts.append(table(marked))
+    parts.append(table([*marked, *([("comment", record.comment)] if record.comment else [])]))
     return column([*parts, *_again(again)], "nbgraph-record")
 
 

@@ -112,7 +112,7 @@ def one_of_each() -> list[Event]:
         TaskInterrupted(
             task_id="t1", node="ask", interrupts=(telling_question(),) * 2, cache={"c": 1}
         ),
-        AnswersGiven(answers={"t1:0": {"ok": True}}, asked={"t1:0": 4}, by="ada"),
+        AnswersGiven(answers={"t1:0": {"ok": True}}, asked={"t1:0": 4}, by="ada", comment="ok"),
         AnswerRefused(key="t1:0", problems={"": "too short"}),
         TaskFailed(task_id="t1", node="ask", error=error, attempts=3),
         TaskFinished(

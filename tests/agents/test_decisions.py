@@ -122,3 +122,12 @@ def test_the_rows_are_a_data_frame_with_pandas() -> None:
     assert isinstance(empty, pd.DataFrame)
     assert list(empty.columns) == list(frame.columns)
     assert len(empty) == 0
+
+
+def test_what_was_said_beside_an_answer_is_the_reason_where_the_decision_has_none() -> None:
+    graph = agent(Desk(), [asks(REFUND)], ALL)
+    graph.invoke(MESSAGE, thread_id="t")
+    session = open_session(graph, "t")
+    session.resume({KEY: True}, by="ops", comment="the customer called").result()
+    (row,) = session.decisions()
+    assert (row.decision, row.by, row.reason) == ("approve", "ops", "the customer called")

@@ -26,6 +26,8 @@ from nbgraph.core.events import AnswerRefused, TaskFailed, TaskInterrupted
 from nbgraph.errors import AnswerError, GraphExecutionError
 from tests.core.graphs import Trail, asker, chain, fan, history, stop, types
 
+in_a_loop = pytest.mark.filterwarnings("ignore::nbgraph.UnnamedInterruptWarning")
+
 
 def asks(*questions: dict[str, Any], is_async: bool = False) -> Any:
     """Return a node that asks these one after the other and writes all answers."""
@@ -44,6 +46,7 @@ def test_interrupt_outside_a_node_is_a_runtime_error() -> None:
         interrupt("?", id="q")
 
 
+@in_a_loop
 @pytest.mark.parametrize("is_async", [True, False])
 def test_without_an_id_questions_are_known_by_their_position(is_async: bool) -> None:
     graph = chain(asks({"payload": "one"}, {"payload": "two"}, is_async=is_async))
@@ -54,6 +57,7 @@ def test_without_an_id_questions_are_known_by_their_position(is_async: bool) -> 
     assert graph.invoke(None, thread_id="t", resume=Resume(2)).state.log == ["[1, 2]"]
 
 
+@in_a_loop
 def test_positions_count_only_calls_without_an_id() -> None:
     graph = chain(asks({"id": "named"}, {}, {"id": "other"}, {}))
     keys = []

@@ -123,6 +123,53 @@ def speaker(name: str, *pieces: str) -> Node:
     return node(name=name)(speak)
 
 
+def test_tasks_tell_when_each_began_and_how_it_ended() -> None:
+    graph = fan(stop("a"), asker("b"))
+    events = [event for event in streamed(graph, "tasks") if event.mode == "tasks"]
+    assert [(event.task_id, event.node, event.step) for event in events] == [
+        (name, name, 0) for name in "abab"
+    ]
+    begun, done, asked = {"type": "started"}, events[2], events[3]
+    assert [event.data for event in events[:2]] == [begun, begun]
+    assert [event.checkpoint_id for event in events[:2]] == [None, None]
+    assert done.data | {"duration": 0} == {
+        "type": "finished",
+        "updates": {"log": ["a"]},
+        "attempts": 1,
+        "duration": 0,
+        "cached": False,
+    }
+    assert asked.data == {"type": "interrupted", "interrupts": graph.sync.pending("t")}
+    recorded = {event.id: event.type for event in history(graph)}
+    assert [recorded[str(each.checkpoint_id)] for each in (done, asked)] == [
+        "task_finished",
+        "task_interrupted",
+    ]
+
+
+def test_tasks_tell_of_a_failure_before_it_is_raised() -> None:
+    graph, told = chain(failing("a", ValueError("no"))), list[Any]()
+    with pytest.raises(ValueError, match="no"):
+        told.extend(event.data for event in graph.stream({}, thread_id="t", stream_mode="tasks"))
+    assert graph.sync.position("t").status == "failed"
+    failure = {"type": "failed", "attempts": 1, "error_type": "ValueError", "message": "no"}
+    assert told == [{"type": "started"}, failure]
+
+
+def test_tasks_of_a_sub_graph_come_with_their_path() -> None:
+    inner = chain(asker("x"), state_store=None)
+    graph = chain(subgraph("sub", inner, share=["log"]))
+    events = [event for event in streamed(graph, "tasks") if event.mode == "tasks"]
+    told = [(event.task_id, event.node, event.data["type"]) for event in events]
+    assert told == [
+        ("sub", "sub", "started"),
+        ("sub/x", "sub/x", "started"),
+        ("sub/x", "sub/x", "interrupted"),
+        ("sub", "sub", "interrupted"),
+    ]
+    assert list(events[-1].data["interrupts"]) == ["sub/x:ok"]
+
+
 def test_tokens_are_the_pieces_a_node_emits_in_order() -> None:
     assert streamed(chain(speaker("a", "It ", "works.")), "tokens") == [
         StreamEvent("tokens", "It ", "a", None, None, 0, "a"),
