@@ -16,6 +16,7 @@ from nbgraph.errors import GraphConfigError, NbgraphError
 from nbgraph.following import Following, Gone, Seen
 from nbgraph.notebook.display import unattended
 from nbgraph.notebook.form import Form
+from nbgraph.notebook.graph_view import Keys
 from nbgraph.notebook.inbox_answers import Answers
 from nbgraph.notebook.inbox_face import Face
 from nbgraph.notebook.inbox_opened import Opened
@@ -98,8 +99,9 @@ class Inbox(ipywidgets.VBox):
         live = super()._repr_mimebundle_
         self._stay = Stay(live, self._still, lambda: (self,), lambda: self._opened is not None)
         presses = {"refresh": self.refresh, "more": self.more, "first": self._chosen}
-        self._together = Together(self._give, self.clear, self._held_for)
-        self._face = Face(presses, self._heard, self._together)
+        self._keys = Keys()
+        self._together = Together(self._give, self.clear, self._held_for, self._keys.focus_on)
+        self._face = Face(presses, self._heard, self._together, self._keys)
         self.children = (self._face.box,)
         self._closed = False
         self._painter.now()
@@ -267,7 +269,7 @@ class Inbox(ipywidgets.VBox):
                 question,
                 self._store,
                 self._give,
-                self._face.keys,
+                self._keys,
                 note=self._answers.what_follows(question),
                 close=self.shut,
                 lock=self._painter.lock,
@@ -278,10 +280,7 @@ class Inbox(ipywidgets.VBox):
             return opened.form
 
     def go_on(self) -> bool:
-        """Have the open question end without an answer; return whether it does.
-
-        That is for one whose time is over: its default counts, if it has one.
-        """
+        """Have the open question end without an answer, if its time is over; return whether."""
         return self._opened is not None and self._opened.go_on()
 
     def settle(self) -> None:
@@ -349,8 +348,7 @@ class Inbox(ipywidgets.VBox):
         return problems
 
     def _held_for(self) -> float:
-        """Return for how many seconds a decision of a person on a page is held back."""
-        return self.take_back_for if self._face.keys.greeted.is_set() else 0.0
+        return self.take_back_for if self._keys.greeted.is_set() else 0.0
 
     def _heard(self, kind: str, row_id: str) -> None:
         """Do what was asked for on the page."""

@@ -36,6 +36,8 @@ class Face:
         Is told what was asked for in a row.
     below : widget
         What stands below the rows.
+    keys : Keys
+        Moves the focus, and says what there is to hear.
 
     Attributes
     ----------
@@ -43,8 +45,6 @@ class Face:
         All of it.
     filters : Filters
         Which questions are shown.
-    keys : Keys
-        Moves the focus.
     rows, rest : Rows
         The rows up to the one that is open, and those below it.
     """
@@ -54,8 +54,9 @@ class Face:
         presses: Mapping[str, Press],
         heard: Callable[[str, str], object],
         below: ipywidgets.Widget,
+        keys: Keys,
     ) -> None:
-        self.keys = Keys()
+        self.keys = keys
         self.keys.add_class("nbgraph-keys")
         self.filters = Filters(presses["first"])
         self.rows, self.rest = Rows(heard, "Waiting questions"), Rows(heard)

@@ -42,14 +42,20 @@ class Together(ipywidgets.VBox):
         Picks none any more.
     take_back_for : callable
         Returns for how many seconds a decision that was pressed on the page can be taken back.
+    focus_on : callable
+        Moves the focus into what wears a CSS class.
     """
 
     def __init__(
-        self, send: Send, clear: Callable[[], object], take_back_for: Callable[[], float]
+        self,
+        send: Send,
+        clear: Callable[[], object],
+        take_back_for: Callable[[], float],
+        focus_on: Callable[[str], object],
     ) -> None:
         super().__init__()
-        self._take_back_for = take_back_for
-        self._held = TakeBack()
+        self._take_back_for, self._focus_on = take_back_for, focus_on
+        self._held = TakeBack("nbgraph-holding-all")
         classed(self, "nbgraph-together")
         self._give = send
         self._picked: tuple[Question, ...] = ()
@@ -144,10 +150,15 @@ class Together(ipywidgets.VBox):
         if self._is_pressed and seconds > 0:
             said = {"approve": "approved", "deny": "denied"}[str(decided["action"])]
             what = f"{many(len(given), 'call')} {said}"
-            self._held.hold(what, seconds, send=lambda: self._give(given), back=self._show)
+            self._held.hold(what, seconds, send=lambda: self._give(given), back=self._taken_back)
             self._show()
+            self._focus_on("nbgraph-holding-all")
         else:
             self._give(given)
+
+    def _taken_back(self) -> None:
+        self._show()
+        self._focus_on("nbgraph-together")
 
     def _press(self, act: Callable[[], object]) -> None:
         """Take what is decided as pressed on the page: it can be taken back for a while."""

@@ -45,10 +45,11 @@ const TOO_EARLY = "That came up just before you pressed. Look at it, and press a
 const cards = new WeakMap();
 
 function arm(card) {
+  const button = card.querySelector(ARMED);
+  if (!button) return cards.delete(card);
   const known = cards.get(card) ?? { touched: -SINCE_TOUCH_MS };
   const now = performance.now();
-  const top = card.querySelector(ARMED)?.getBoundingClientRect().top;
-  const place = top === undefined ? known.place : top + scrollOf(card);
+  const place = button.getBoundingClientRect().top + scrollOf(card);
   const jumped = Math.abs(place - known.place) > 8 && now - known.touched > SINCE_TOUCH_MS;
   known.place = place;
   cards.set(card, known);
@@ -244,7 +245,8 @@ function rove(stops, here) {
 // What has the focus may go away, as a form does that was submitted: the place it was in has it then.
 function keepFocus(root, tries = 60) {
   if (!root.isConnected || document.activeElement !== document.body) return;
-  const place = root.querySelector(".nbgraph-main, .nbgraph-opened .nbgraph-close, tr.nbgraph-inbox-row[tabindex='0']");
+  const places = [".nbgraph-main", ".nbgraph-opened .nbgraph-close", "tr.nbgraph-inbox-row[tabindex='0']"];
+  const place = places.map((each) => root.querySelector(each)).find(Boolean);
   if (place?.matches(".nbgraph-main")) place.setAttribute("tabindex", "-1");
   if (place) place.focus({ preventScroll: true });
   else if (tries) requestAnimationFrame(() => keepFocus(root, tries - 1));
