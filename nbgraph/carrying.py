@@ -68,18 +68,26 @@ class Carrier:
     ) -> Run:
         """Begin a run; `stop` ends it.
 
+        An answer to what everything waits for may come while the run that asked is ending: it is
+        taken up right after that.
+
         Raises
         ------
         ResumeError
             If one goes on.
         """
         with self._lock:
-            if self._run is not None and not self._run.done:
+            before = None if self._run is None or self._run.done else self._run
+            if before is not None and not (isinstance(request, Resume) and self._only_waits()):
                 raise ResumeError(RUNNING)
             self._first_step = self.snapshot.step
             self._show(running=True)
-            self._run = Run(submit(self._carried(request, break_when)), stop)
+            self._run = Run(submit(self._carried(request, break_when, before)), stop)
             return self._run
+
+    def _only_waits(self) -> bool:
+        position = self.snapshot.position
+        return bool(position.pending) and not position.runnable
 
     def settle(self) -> GraphResult:
         """Wait for the end of the run that goes on, if one does, and return where that left it."""
@@ -106,7 +114,12 @@ class Carrier:
         if self._run is not None:
             await self._run.ended()
 
-    async def _carried(self, request: Request, break_when: Predicate | None) -> GraphResult:
+    async def _carried(
+        self, request: Request, break_when: Predicate | None, before: Run | None
+    ) -> GraphResult:
+        if before is not None:
+            await before.ended()
+            self._show(running=True)
         with heard(self._show, self.held):
             return await self._followed(request, break_when)
 

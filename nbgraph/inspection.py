@@ -78,6 +78,12 @@ class Look:
         error = self.report.error
         return error.traceback or f"{error.type}: {error.message}"
 
+    @property
+    def handled(self) -> str | None:
+        """The traceback of an error that something stood in for; None if there was none."""
+        error = self.report.error if isinstance(self.report, TaskFinished) else None
+        return error and (error.traceback or f"{error.type}: {error.message}")
+
     def source(self) -> str | None:
         """Return the node's code; None where it cannot be had."""
         driver = self.session.driver

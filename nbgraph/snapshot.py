@@ -13,6 +13,7 @@ from nbgraph.core.events import (
     AnswersGiven,
     Attempt,
     ChildEvent,
+    ErrorInfo,
     Event,
     Interrupt,
     LiveEvent,
@@ -33,7 +34,7 @@ from nbgraph.core.events import (
 from nbgraph.core.position import Answered, Position, advance
 from nbgraph.core.store import Status
 from nbgraph.log_words import PAUSES, how_answered, how_edited
-from nbgraph.supersteps import Progress, Report, Superstep, TaskBar, changed, mark_of
+from nbgraph.supersteps import Progress, Report, Superstep, TaskBar, changed, how_ended, mark_of
 from nbgraph.ways_taken import Edges, Within, led, passed, to_the_end, within
 
 __all__ = ["LogLine", "Mark", "Progress", "Report", "Snapshot", "Superstep", "TaskBar", "shown"]
@@ -297,11 +298,14 @@ def _reported(snapshot: Snapshot, event: TaskFinished | TaskFailed | TaskInterru
     match event:
         case TaskFinished(task_id=task_id, node=node, duration=seconds):
             times = {"started": event.started or None, "seconds": seconds}
-            barred = _barred(snapshot, task_id, mark=mark_of(event), **times)
+            ended = {"tries": max(event.attempts, 1), "how": how_ended(event)}
+            barred = _barred(snapshot, task_id, mark=mark_of(event), **times, **ended)
             usage = used(barred.usage, event.update)
-            return _visited(barred, node, event).moved(usage=usage)
+            visited = _visited(barred, node, event).moved(usage=usage)
+            return visited if event.error is None else _stood_in(visited, event, event.error)
         case TaskFailed(task_id=task_id, node=node, error=error):
-            barred = _barred(_visited(snapshot, node, event), task_id, mark="failed")
+            visited = _visited(snapshot, node, event)
+            barred = _barred(visited, task_id, mark="failed", tries=event.attempts)
             return _said(barred, event, f"{error.type}: {error.message}", "failed")
         case TaskInterrupted(task_id=task_id, interrupts=interrupts):
             asked = _barred(snapshot, task_id, mark="waiting" if interrupts else "idle")
@@ -312,6 +316,12 @@ def _reported(snapshot: Snapshot, event: TaskFinished | TaskFailed | TaskInterru
                 return asked
             text = "; ".join(f"asks: {item.message or item.key}" for item in interrupts)
             return _said(asked, event, text, "waiting")
+
+
+def _stood_in(snapshot: Snapshot, event: TaskFinished, error: ErrorInfo) -> Snapshot:
+    """Return the snapshot with a line on an error that something else stood in for."""
+    text = f"{error.type}: {error.message}; handled, and the run goes on"
+    return _said(snapshot, event, text, "failed")
 
 
 def _tried(snapshot: Snapshot, node: str, attempt: Attempt) -> Snapshot:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from nbgraph.activity import Mark
 from nbgraph.core.events import TaskFailed, TaskFinished, TaskInterrupted
 
-__all__ = ["Progress", "Report", "Superstep", "TaskBar", "changed", "mark_of"]
+__all__ = ["Progress", "Report", "Superstep", "TaskBar", "changed", "how_ended", "mark_of"]
 
 T = TypeVar("T")
 
@@ -53,13 +53,15 @@ class Progress:
 
 @dataclass(frozen=True)
 class TaskBar:
-    """One task of a superstep, as the timeline shows it."""
+    """One task of a superstep, as the timeline shows it; `how` is as `how_ended` says it."""
 
     task_id: str
     node: str
     mark: Mark = "idle"
     started: float | None = None
     seconds: float | None = None
+    tries: int = 1
+    how: str = ""
 
 
 @dataclass(frozen=True)
@@ -126,3 +128,16 @@ def mark_of(report: Report) -> Mark:
             return "waiting" if asked else "idle"
         case TaskFailed():
             return "failed"
+
+
+def how_ended(report: Report | None) -> str:
+    """Return how a task came to its result if its node did not return it just now, in words."""
+    match report:
+        case TaskFinished(attempts=0):
+            return "skipped by hand"
+        case TaskFinished(error=error) if error is not None:
+            return "error handled"
+        case TaskFinished(cached=True):
+            return "cached"
+        case _:
+            return ""

@@ -12,6 +12,7 @@ from nbgraph.core.events import (
     AnswersGiven,
     Event,
     Interrupt,
+    Lapsed,
     RunFailed,
     RunPaused,
     RunStarted,
@@ -24,6 +25,7 @@ from nbgraph.core.events import (
     TaskSpec,
 )
 from nbgraph.snapshot import Mark, Snapshot
+from nbgraph.supersteps import how_ended
 
 __all__ = ["Person", "Span", "TaskRow", "Timetable", "timetable"]
 
@@ -43,7 +45,7 @@ class Span:
 class Person:
     """What happened between a task and a person, and when; `by` is who answered."""
 
-    what: Literal["asked", "answered", "refused"]
+    what: Literal["asked", "answered", "refused"] | Lapsed
     at: float
     key: str
     by: str | None = None
@@ -51,7 +53,10 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class TaskRow:
-    """One task of one superstep. `tries` is how often its node was tried in its last run."""
+    """One task of one superstep. `tries` is how often its node was tried in its last run.
+
+    `how` is as `how_ended` says it.
+    """
 
     step: int
     task_id: str
@@ -60,6 +65,7 @@ class TaskRow:
     spans: tuple[Span, ...] = ()
     people: tuple[Person, ...] = ()
     tries: int = 1
+    how: str = ""
 
     @property
     def seconds(self) -> float | None:
@@ -193,7 +199,8 @@ class _Fold:
                 ran = (Span("work", begin, begin + seconds),) if attempts else ()
                 ran = (*_tried(tries[:-1]), Span("work", *tries[-1])) if tries else ran
                 mark: Mark = "done" if attempts else "skipped"
-                row = replace(row, mark=mark, spans=row.spans + ran, tries=max(attempts, 1))
+                tried, how = max(attempts, 1), how_ended(event)
+                row = replace(row, mark=mark, spans=row.spans + ran, tries=tried, how=how)
             case TaskFailed(attempts=attempts, tries=tries):
                 whole = (self._begin(row, event.created_at), event.created_at)
                 spans = (*row.spans, *_tried(tries or (whole,)))
@@ -221,7 +228,8 @@ class _Fold:
     def _answer(self, key: str, event: AnswersGiven) -> None:
         self.known_since = event.created_at
         self.open.discard(key)
-        self._person(key, Person("answered", event.created_at, key, event.by))
+        lapsed = event.lapsed.get(key)
+        self._person(key, Person(lapsed or "answered", event.created_at, key, event.by))
 
     def _person(self, key: str, person: Person) -> None:
         question = self.asked.get(key)

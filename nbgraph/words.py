@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Mapping
 from typing import Literal
 
+from nbgraph.clocks import age, clock, duration
 from nbgraph.core.driver import Capability, Shape
+from nbgraph.core.position import Answered
 from nbgraph.drawing import WORDS
 from nbgraph.inspection import Look
 from nbgraph.snapshot import Mark, Progress, Snapshot, Superstep
+from nbgraph.supersteps import how_ended
 
 __all__ = [
-    "age",
     "breakpoints",
     "clock",
     "duration",
     "heading",
     "held",
     "held_node",
+    "how_answered",
     "line",
     "lines",
     "mark",
@@ -216,28 +218,6 @@ def breakpoints(
     return found
 
 
-def duration(seconds: float) -> str:
-    """Return a duration as it is read: `<1 ms`, `12 ms`, `0.8 s`, `2 min 22 s`, `1 h 5 min`."""
-    if seconds < 0.001:
-        return "<1 ms"
-    if seconds < 0.0995:
-        return f"{seconds * 1000:.0f} ms"
-    if seconds < 9.95:
-        return f"{seconds:.1f} s"
-    if seconds < 59.5:
-        return f"{seconds:.0f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    if minutes < 60:
-        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes} min" if minutes else f"{hours} h"
-
-
-def clock(at: float) -> str:
-    """Return a time of day in the kernel's zone: `12:04:31`."""
-    return time.strftime("%H:%M:%S", time.localtime(at))
-
-
 def lines(snapshot: Snapshot, now: float | None = None) -> Mapping[str, str]:
     """Return each node's second line on the drawing, by path.
 
@@ -247,7 +227,7 @@ def lines(snapshot: Snapshot, now: float | None = None) -> Mapping[str, str]:
     for question in snapshot.pending.values():
         since = min(asked.get(question.node, question.created_at), question.created_at)
         asked[question.node] = since
-    answered = {record.interrupt.node for record in snapshot.records}
+    answered = {record.interrupt.node: record for record in snapshot.records}
     step = snapshot.supersteps[-1] if snapshot.supersteps else None
     found: dict[str, str] = {}
     for path, mark in snapshot.marks.items():
@@ -255,8 +235,11 @@ def lines(snapshot: Snapshot, now: float | None = None) -> Mapping[str, str]:
         if mark == "waiting" and now is not None and path in asked:
             since = now - asked[path]
             text = f"for {age(since)}" if since >= 60 else "just asked"
+        elif how := how_ended(snapshot.reports.get(path)) if mark in ("done", "skipped") else "":
+            visits = progress.visits if progress else 1
+            text = f"×{visits} · {how}" if visits > 1 else how
         elif mark == "done" and path in answered:
-            text = "answered"
+            text = answered[path].lapsed or "answered"
         else:
             text = line(mark, progress, now)
         many = step.count(path) if step is not None and mark in _OPEN else 0
@@ -278,12 +261,23 @@ def _fanned(step: Superstep, path: str, mark: Mark, text: str) -> str:
 _SHORTER = {"just asked": "asked", "waits for you": "waits"}
 
 
-def age(seconds: float) -> str:
-    """Return how long something has waited, without seconds: `a moment`, `2 min`, `3 h`."""
-    for size, word in ((86_400, "d"), (3_600, "h"), (60, "min")):
-        if seconds >= size:
-            return f"{int(seconds // size)} {word}"
-    return "a moment"
+def how_answered(record: Answered) -> str:
+    """Return who answered a question, when and after how long, or how it went without an answer."""
+    who, at = record.by or "somebody", clock(record.at)
+    match record.lapsed:
+        case "expired":
+            return f"expired at {at}: nobody answered in time{_default(record)}"
+        case "dismissed":
+            return f"dismissed by {who} at {at}{_default(record)}"
+        case "again":
+            return f"to be asked again, by {who} at {at}"
+        case _:
+            after = duration(max(0.0, record.at - record.interrupt.created_at))
+            return f"answered by {who} at {at}, after {after}"
+
+
+def _default(record: Answered) -> str:
+    return "; its default counts" if record.interrupt.has_default else ""
 
 
 def line(mark: Mark, progress: Progress | None, now: float | None = None) -> str:

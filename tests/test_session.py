@@ -245,6 +245,26 @@ def test_while_a_run_goes_on_nothing_else_is_begun() -> None:
     assert run.result().state == Trail(log=["gate"])
 
 
+def test_an_answer_that_comes_while_the_run_that_asked_is_ending_is_taken_up() -> None:
+    asked, go_on = threading.Event(), threading.Event()
+
+    def watcher(snapshot: Snapshot) -> None:
+        if snapshot.pending and not asked.is_set():
+            asked.set()
+            assert go_on.wait(60)
+
+    session = open_session(chain(asker("ask"), stop("b")))
+    session.watch(watcher)
+    first = session.start()
+    assert asked.wait(60)
+    second = session.resume({"ask:ok": "yes"})
+    assert not first.done
+    go_on.set()
+    assert first.result().status == "interrupted"
+    assert second.result().state.log == ["ask: 'yes'", "b"]
+    assert (session.status, session.snapshot.running) == ("completed", False)
+
+
 @pytest.mark.parametrize("is_async", [True, False])
 def test_stop_ends_the_run_now_and_its_tasks_can_be_continued(is_async: bool) -> None:
     gate = Gate(is_async=is_async)

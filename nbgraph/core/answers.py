@@ -23,6 +23,7 @@ from nbgraph.core.json_drafts import modern
 from nbgraph.core.json_fits import plainly_fits
 from nbgraph.core.json_values import Json, NotJsonError, is_array, is_object, pointer, to_json
 from nbgraph.core.lapses import Lapse
+from nbgraph.core.plain_schemas import is_plainly_a_schema
 from nbgraph.core.type_judges import NotValidError, adapter, validated
 from nbgraph.errors import AnswerError, GraphConfigError
 
@@ -151,7 +152,7 @@ def _published_document(schema: Mapping[Any, Any]) -> dict[str, Json]:
         document = modern(to_json(schema, where="response_schema"))
     except NotJsonError as error:
         raise GraphConfigError(str(error)) from error
-    faults = _faults(json.dumps(document))
+    faults = () if is_plainly_a_schema(document) else _faults(json.dumps(document))
     if faults:
         listed = "; ".join(f"{path or 'at its top'}: {text}" for path, text in faults)
         raise GraphConfigError(f"response_schema is no JSON Schema (Draft 2020-12): {listed}")
@@ -167,13 +168,13 @@ def _faults(document: str) -> tuple[tuple[str, str], ...]:
 
 def _published_type(kind: Any) -> str:
     try:
-        return _cached_document(kind)
+        return _cached_document(kind, repr(kind))
     except TypeError:  # unhashable, such as Annotated[int, Field(gt=0)]
         return _document(kind)
 
 
 @functools.lru_cache(maxsize=256)
-def _cached_document(kind: Any) -> str:
+def _cached_document(kind: Any, spelled: str) -> str:  # noqa: ARG001 - as `adapter` keeps it
     return _document(kind)
 
 

@@ -38,6 +38,7 @@ __all__ = [
 ]
 
 _MAX_TEXT = 100_000
+_MAX_PATTERN = 10_000
 _MAX_DIGITS = 5_000
 _CLOCK = r"\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?"
 _ZONE = r"([Zz]|[+-]\d{2}:?\d{2})?"
@@ -86,6 +87,8 @@ def is_multiple(number: Decimal, step: Decimal) -> bool:
 
 @functools.lru_cache(maxsize=512)
 def _compiled(pattern: str) -> SchemaValidator | None:
+    if len(pattern) > _MAX_PATTERN:
+        return None
     try:
         return SchemaValidator(core_schema.str_schema(pattern=pattern, regex_engine="rust-regex"))
     except (SchemaError, UnicodeEncodeError):
@@ -133,6 +136,11 @@ def _encoded(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _padded(text: str) -> str:
+    text = text.rstrip("=")
+    return text + "=" * (-len(text) % 4)
 
 
 def _regex(text: str) -> bool:
@@ -194,6 +202,7 @@ FORMATS: dict[str, Callable[[str], bool]] = {
         len(text) <= 253 and re.fullmatch(rf"{_LABEL}(\.{_LABEL})*", text) is not None
     ),
     "base64": _encoded,
+    "base64url": lambda text: "=" not in text.rstrip("=") and _encoded(_padded(text)),
     "byte": _encoded,
     "data-url": _matching(r"data:[^,]*,[^\s]*"),
     "color": _matching(r"#([0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})|[a-zA-Z]{3,30}"),
@@ -229,6 +238,7 @@ _PROBLEMS = {
     "name-email": "Not a name and e-mail address. For example Front Desk <name@shop.example>",
     "hostname": "Not a host name. For example shop.example",
     "base64": "Not base64. For example bGFtcA==",
+    "base64url": "Not base64. For example bGFtcA==",
     "byte": "Not base64. For example bGFtcA==",
     "data-url": "Not a data URL. For example data:text/plain,lamp",
     "color": "Not a colour. For example teal",

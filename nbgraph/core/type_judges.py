@@ -34,13 +34,14 @@ class NotValidError(ValueError):
 def adapter(kind: Any) -> TypeAdapter[Any]:
     """Return pydantic's adapter of a type, built once where the type is hashable."""
     try:
-        return _cached_adapter(kind)
+        return _cached_adapter(kind, repr(kind))
     except TypeError:  # unhashable, such as Annotated[int, Field(gt=0)]
         return TypeAdapter(readable(kind))
 
 
 @functools.lru_cache(maxsize=256)
-def _cached_adapter(kind: Any) -> TypeAdapter[Any]:
+def _cached_adapter(kind: Any, spelled: str) -> TypeAdapter[Any]:  # noqa: ARG001 - part of the key
+    """Build it; `bool | int` equals `int | bool`, and each is kept in its own order."""
     return TypeAdapter(readable(kind))
 
 

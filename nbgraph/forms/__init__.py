@@ -27,6 +27,7 @@ from nbgraph.forms.fields import (
     fields_of,
 )
 from nbgraph.forms.filling import (
+    MAX_ROWS,
     added,
     carried,
     fits,
@@ -44,6 +45,7 @@ from nbgraph.forms.secrets import MASK, replaced, secret_places
 
 __all__ = [
     "MASK",
+    "MAX_ROWS",
     "BooleanField",
     "Bounds",
     "Branch",

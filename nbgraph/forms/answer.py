@@ -36,7 +36,7 @@ from nbgraph.forms.parsing import (
     parse_text,
 )
 
-__all__ = ["Part", "Reading", "answer_of", "read_part", "shown_fields"]
+__all__ = ["Part", "Reading", "answer_of", "is_default", "read_part", "shown_fields"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +94,24 @@ def read_part(field: Field, raw: Raw) -> Part:
     """Return what stands in one input."""
     match raw:
         case Misfit():
-            return Part(raw.value, touched=True, misfits=1)
+            return Part(raw.value, _misfit_errors(field, raw.value), touched=True, misfits=1)
         case None:
-            return Part(None, touched=not _is_default(field, None))
+            return Part(None, touched=not is_default(field, None))
         case Unset() if not isinstance(field, ObjectField):
             return _absent(field)
         case _:
             return _read(field, raw)
+
+
+def _misfit_errors(field: Field, value: Json) -> dict[str, str]:
+    """Return what no judge would say: true is not the option 1, though they are equal."""
+    match field:
+        case ChoiceField() if any(option.value == value for option in field.options):
+            return {"": words.one_of([option.label for option in field.options])}
+        case ConstField() if field.value == value:
+            return {"": words.one_of([field.value])}
+        case _:
+            return {}
 
 
 def _read(field: Field, raw: Raw) -> Part:
@@ -137,7 +148,8 @@ def _missing_words(field: Field) -> str:
             return words.FILL_IN
 
 
-def _is_default(field: Field, value: Json) -> bool:
+def is_default(field: Field, value: Json) -> bool:
+    """Return whether a value is what the schema declares for a field anyway."""
     return not isinstance(field.default, Unset) and _text(value) == _text(field.default)
 
 
@@ -189,8 +201,8 @@ def _object(field: ObjectField, raw: Parts) -> Part:
     there = raw.there or bool(raw.others)
     if not (there or whole.touched) and (raw.lacking or not field.required):
         return _absent(field)
-    is_default = not whole.missing and _is_default(field, value)
-    return whole.part(value, touched=(there or whole.touched) and not is_default)
+    declared = not whole.missing and is_default(field, value)
+    return whole.part(value, touched=(there or whole.touched) and not declared)
 
 
 def _add_rest(whole: _Whole, value: dict[str, Json], field: MapField, raw: Raw) -> None:
@@ -215,7 +227,7 @@ def _list(field: ListField, raw: Items) -> Part:
     problem = _count_error(field, len(parts))
     if problem:
         whole.errors[""] = problem
-    return whole.part(value, touched=not _is_default(field, value))
+    return whole.part(value, touched=not is_default(field, value))
 
 
 def _twins(values: Iterable[Json | Unset]) -> dict[str, str]:
@@ -254,7 +266,7 @@ def _tuple(field: TupleField, raw: Items) -> Part:
         return _absent(field)
     value = [part.value for part in parts if part.value is not UNSET]
     touched = raw.there or whole.touched
-    return whole.part(value, touched=touched and not _is_default(field, value))
+    return whole.part(value, touched=touched and not is_default(field, value))
 
 
 def _map(field: MapField, raw: Pairs) -> Part:
@@ -272,7 +284,7 @@ def _map(field: MapField, raw: Pairs) -> Part:
     problem = _count_error(field, len(raw.rows))
     if problem:
         whole.errors[""] = problem
-    return whole.part(value, touched=not _is_default(field, value))
+    return whole.part(value, touched=not is_default(field, value))
 
 
 def _no_key(part: Part) -> Part:
@@ -291,7 +303,7 @@ def _key_error(field: MapField, key: str) -> str | None:
 def _picked(field: UnionField, raw: Picked) -> Part:
     part = read_part(field.branches[raw.index].field, raw.raw)
     value = part.value
-    is_touched = isinstance(value, Unset) or not _is_default(field, value)
+    is_touched = isinstance(value, Unset) or not is_default(field, value)
     return replace(part, touched=is_touched)
 
 
@@ -304,7 +316,7 @@ def _scalar(field: Field, raw: Raw) -> Part:
     if not isinstance(raw, str | int | float):
         return Part(UNSET, {"": words.FILL_IN}, frozenset({""}))
     value, error = _parsed(field, raw)
-    return Part(value, {"": error} if error else {}, touched=not _is_default(field, value))
+    return Part(value, {"": error} if error else {}, touched=not is_default(field, value))
 
 
 def _parsed(field: Field, raw: str | float) -> tuple[Json, str | None]:

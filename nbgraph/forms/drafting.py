@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from nbgraph.core.answers import UNSET, Unset
 from nbgraph.core.json_values import Json, is_array, is_object, pointer
-from nbgraph.forms.answer import read_part
+from nbgraph.forms.answer import is_default, read_part
 from nbgraph.forms.fields import Field
 from nbgraph.forms.inputs import Raw
 from nbgraph.forms.secrets import unkept_places
@@ -17,12 +17,14 @@ __all__ = ["draft_of"]
 def draft_of(field: Field, raw: Raw) -> Json | Unset:
     """Return what somebody has filled in so far, without what is write-only.
 
-    UNSET where nobody has filled anything in. `inputs_of(field, draft, typed=True)` fills it in.
+    UNSET where that is nothing, or what the schema declares anyway.
+    `inputs_of(field, draft, typed=True)` fills it in.
     """
     part = read_part(field, raw)
     if isinstance(part.value, Unset) or not part.touched:
         return UNSET
-    return _without(part.value, set(unkept_places(field, raw)), "")
+    kept = _without(part.value, set(unkept_places(field, raw)), "")
+    return UNSET if kept is UNSET or is_default(field, kept) else kept
 
 
 def _without(value: Json, places: Collection[str], at: str) -> Json | Unset:

@@ -114,7 +114,8 @@ class TextField(_Field):
     """Text.
 
     `pattern_is_checked` is False for a pattern that the engine refuses. `upload` says how a file
-    becomes this text: as "base64", "data-url" or "text"; empty where none does.
+    becomes this text: as "base64", "base64url", "data-url" or "text"; empty where none does.
+    `rows` is how many lines are asked for, 0 for the usual.
     """
 
     min_length: int = 0
@@ -125,6 +126,7 @@ class TextField(_Field):
     multiline: bool = False
     secret: bool = False
     upload: str = ""
+    rows: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,10 +29,23 @@ from nbgraph.forms.fields import (
 )
 from nbgraph.forms.inputs import Items, Misfit, Pairs, Parts, Picked, Raw
 
-__all__ = ["added", "carried", "fits", "inputs_of", "prefilled", "same", "settled", "untouched"]
+__all__ = [
+    "MAX_ROWS",
+    "added",
+    "carried",
+    "fits",
+    "inputs_of",
+    "prefilled",
+    "same",
+    "settled",
+    "untouched",
+]
 
 _MAX_TURNS = 8
 _MAX_TRIES = 2_000
+_LINE = 60
+MAX_ROWS = 300
+"""How many entries of lists and maps a form draws; a longer list is shown whole, and kept."""
 _NULL_IS_ONE_OF_MANY = (ChoiceField, ConstField, JsonField)
 
 
@@ -165,10 +178,14 @@ def _absent_live(field: ObjectField) -> Raw:
 
 
 class _Filling:
-    """Fills one answer in. Which of several kinds was meant is tried out, within a budget."""
+    """Fills one answer in. Which of several kinds was meant is tried out, within a budget.
+
+    So are the rows it draws: a list or map that is longer than what is left is kept as it is.
+    """
 
     def __init__(self, *, typed: bool) -> None:
         self._tries = _MAX_TRIES
+        self._rows = MAX_ROWS
         self._typed = typed
 
     def inputs(self, field: Field, value: Json) -> Raw:
@@ -177,11 +194,11 @@ class _Filling:
         match field:
             case ObjectField() if is_object(value):
                 return self._parts(field, value)
-            case ListField() if is_array(value):
+            case ListField() if is_array(value) and self._have_room(value):
                 return Items(tuple(self.inputs(field.item, item) for item in value))
             case TupleField() if is_array(value):
                 return Items(tuple(self._places(field, value)))
-            case MapField() if is_object(value):
+            case MapField() if is_object(value) and self._have_room(value):
                 rows = ((name, self.inputs(field.value, value[name])) for name in value)
                 return Pairs(tuple(rows))
             case UnionField():
@@ -192,6 +209,12 @@ class _Filling:
                 return str(value)
             case _:
                 return _scalar(field, value)
+
+    def _have_room(self, entries: list[Json] | dict[str, Json]) -> bool:
+        if len(entries) > self._rows:
+            return False
+        self._rows -= len(entries)
+        return True
 
     def _is_typed(self, field: Field, value: Json) -> bool:
         is_text = self._typed and isinstance(value, str)
@@ -278,7 +301,7 @@ def _scalar(field: Field, value: Json) -> Raw:
 
 def _index(field: ChoiceField, value: Json) -> Raw:
     for index, option in enumerate(field.options):
-        if same(option.value, value):
+        if option.value == value and same(option.value, value):
             return index
     return None if value is None and field.nullable else Misfit(value)
 
@@ -293,8 +316,8 @@ def _text_of(value: Json) -> str:
 
 
 def _json_text(value: Json) -> str:
-    indent = 2 if isinstance(value, dict | list) and value else None
-    return json.dumps(value, ensure_ascii=False, indent=indent)
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _LINE else json.dumps(value, ensure_ascii=False, indent=2)
 
 
 def _is_integer(value: Json) -> bool:

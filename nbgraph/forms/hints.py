@@ -6,7 +6,6 @@ from decimal import Decimal
 from typing import Any, assert_never
 
 from nbgraph.core import plain_words as words
-from nbgraph.core.answers import Unset
 from nbgraph.forms.answer import answer_of
 from nbgraph.forms.fields import (
     BooleanField,
@@ -30,6 +29,7 @@ from nbgraph.forms.inputs import Raw
 
 __all__ = ["echo", "hint", "summary"]
 
+_MAX_TEXT = 2_000
 _SHORT = (TextField, IntegerField, NumberField, DecimalField)
 _FORMATS = {
     "date": "a date, for example 2026-11-29",
@@ -47,7 +47,11 @@ _FORMATS = {
 def hint(field: Field) -> str:
     """Return what stands below a field: what it is about, and what fits."""
     parts = [field.description, *_of_kind(field), _examples(field), *_state(field)]
-    return ", ".join(part.strip().rstrip(".") for part in parts if part.strip())
+    return ", ".join(_cut(part.strip().rstrip(".")) for part in parts if part.strip())
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _MAX_TEXT else f"{text[:_MAX_TEXT]}…"
 
 
 def summary(field: Field, error: str, raw: Raw) -> str:
@@ -64,8 +68,6 @@ def _state(field: Field) -> list[str]:
         said.append("set by the program")
     if field.deprecated:
         said.append("no longer used")
-    if not field.required and isinstance(field.default, Unset):
-        said.append("may be left out")
     return said
 
 

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from nbgraph.core.json_values import Json, is_array, is_object
 
-__all__ = ["CONDITIONS", "NOTES", "ConflictError", "is_note", "kinds_of", "merged"]
+__all__ = [
+    "CONDITIONS",
+    "NOTES",
+    "ConflictError",
+    "crossed",
+    "is_left_to_the_judge",
+    "is_note",
+    "kinds_of",
+    "merged",
+]
 
 CONDITIONS = "$conditions"
 """Where a merged schema keeps what holds only for some answers."""
@@ -80,6 +89,39 @@ def _both(key: str, one: Json, other: Json) -> Json:
     raise ConflictError(key)
 
 
+_JUDGED = {"required", "not", "minProperties", "maxProperties", "dependentRequired"}
+_MAX_CROSSED = 24
+
+
+def is_left_to_the_judge(branches: Sequence[Json]) -> bool:
+    """Whether branches only say what must be there, so that there is nothing to choose."""
+    return all(
+        is_object(branch) and all(key in _JUDGED or is_note(key) for key in branch)
+        for branch in branches
+    )
+
+
+def crossed(one: Json, other: Json) -> list[Json]:
+    """Return the branches of two unions that both hold: each of one with each of the other.
+
+    Raises
+    ------
+    ConflictError
+        If they are too many.
+    """
+    if not (is_array(one) and is_array(other)) or len(one) * len(other) > _MAX_CROSSED:
+        raise ConflictError("anyOf")
+    if is_left_to_the_judge(one) or is_left_to_the_judge(other):
+        return other if is_left_to_the_judge(one) else one
+    return [_crossing(first, second) for first in one for second in other]
+
+
+def _crossing(one: Json, other: Json) -> dict[str, Json]:
+    titles = [each["title"] for each in (one, other) if is_object(each) and each.get("title")]
+    title = {"title": ", ".join(map(str, titles))} if len(titles) == 2 else {}
+    return {"allOf": [one, other], **title}
+
+
 def _text(value: Json) -> str:
     return json.dumps(value, sort_keys=True)
 
@@ -131,6 +173,8 @@ _MERGES: dict[str, Callable[[Any, Any], Json]] = {
     "propertyNames": _all_of,
     "required": _together,
     CONDITIONS: _together,
+    "anyOf": crossed,
+    "oneOf": crossed,
     **dict.fromkeys(("minimum", "exclusiveMinimum", "minLength", "minItems"), max),
     **dict.fromkeys(("maximum", "exclusiveMaximum", "maxLength", "maxItems"), min),
     "uniqueItems": lambda one, other: one or other,

@@ -31,17 +31,26 @@ from nbgraph.forms.fields import (
 )
 from nbgraph.forms.filling import fits
 from nbgraph.forms.live import LiveShapes
-from nbgraph.forms.merging import CONDITIONS, ConflictError, is_note, kinds_of
+from nbgraph.forms.merging import (
+    CONDITIONS,
+    ConflictError,
+    crossed,
+    is_left_to_the_judge,
+    is_note,
+    kinds_of,
+)
 from nbgraph.forms.ordering import in_order
 from nbgraph.forms.resolving import Document, Place, Recursion, UnresolvedError
-from nbgraph.forms.unions import branches_of, is_decimal, is_left_to_the_judge
+from nbgraph.forms.unions import branches_of, is_decimal
 
 __all__ = ["read"]
 
 _MAX_DEPTH = 3
 _MAX_LEVELS = 12
 _MAX_FIELDS = 300
-_MAX_OPTIONS = 1_000
+_MAX_NAMES = 1_000
+_MAX_OPTIONS = 20_000
+_MAX_BRANCHES = 1_000
 
 
 def read(schema: Json) -> Field:
@@ -159,7 +168,7 @@ class _Reader:
         known = {**dict.fromkeys(required, True), **(properties or {})}
         names = in_order(schema, [*(properties or {}), *(n for n in required if n not in known)])
         names += [name for name in required if name not in names]
-        if len(names) > _MAX_FIELDS:
+        if len(names) > _MAX_NAMES:
             return JsonField(**about, why="an object")
         if later is not None:
             return later
@@ -203,11 +212,12 @@ class _Reader:
 
     def _map_or_json(self, schema: dict[str, Json], place: Place, about: dict[str, Any]) -> Field:
         values, patterns = schema.get("additionalProperties"), schema.get("patternProperties")
-        if is_object(values) or is_object(patterns) or is_object(schema.get("propertyNames")):
-            return self._deferred(schema, place, about) or self._map(schema, place, about)
-        if values is False and "object" in kinds_of(schema):
+        is_told = is_object(values) or is_object(patterns) or "propertyNames" in schema
+        if not is_told and values is False and kinds_of(schema):
             return ObjectField(**about, fields=())
-        return JsonField(**about, why="an object" if kinds_of(schema) else "anything")
+        if not is_told and not kinds_of(schema):
+            return JsonField(**about, why="anything")
+        return self._deferred(schema, place, about) or self._map(schema, place, about)
 
     def _map(self, schema: dict[str, Json], place: Place, about: dict[str, Any]) -> MapField:
         values, patterns = schema.get("additionalProperties"), schema.get("patternProperties")
@@ -244,13 +254,11 @@ class _Reader:
                 for index, each in enumerate(places[:_MAX_FIELDS])
             ]
             return TupleField(**about, items=tuple(fields))
-        if not is_object(items) or not items:
-            return JsonField(**about, why="a list")
         return ListField(
             **about,
-            item=self.field(items, place.entry(about["label"])),
+            item=self.field(items if is_object(items) else {}, place.entry(about["label"])),
             min_items=low,
-            max_items=scalars.count(schema.get("maxItems")),
+            max_items=0 if items is False else scalars.count(schema.get("maxItems")),
             unique=schema.get("uniqueItems") is True,
         )
 
@@ -284,7 +292,11 @@ class _Reader:
     def _union(self, schema: dict[str, Json], place: Place, about: dict[str, Any]) -> Field:
         keyword = "anyOf" if "anyOf" in schema else "oneOf"
         listed, base = schema[keyword], {k: v for k, v in schema.items() if k != keyword}
-        if not is_array(listed) or not 0 < len(listed) <= _MAX_OPTIONS or "oneOf" in base:
+        try:
+            listed = crossed(listed, base.pop("oneOf")) if "oneOf" in base else listed
+        except ConflictError:
+            listed = None
+        if not is_array(listed) or not 0 < len(listed) <= _MAX_BRANCHES:
             return JsonField(**about, why="one of several kinds")
         if is_left_to_the_judge(listed):
             return self._kind(base, place, nullable=about["nullable"])
@@ -297,6 +309,7 @@ class _Reader:
     def _union_of(
         self, listed: list[Json], place: Place, about: dict[str, Any], tag: Json
     ) -> Field:
+        listed = [each for each in listed if self._is_possible(each, place)] or listed
         real = [branch for branch in listed if not self._is_null(branch, place)]
         nullable = about["nullable"] or len(real) < len(listed)
         about = {**about, "nullable": nullable}
@@ -322,6 +335,16 @@ class _Reader:
         if about["label"] == place.label:
             said.pop("label")
         return replace(field, **said)
+
+    def _is_possible(self, branch: Json, place: Place) -> bool:
+        """Whether a branch does not contradict itself at once, as many of two unions do."""
+        try:
+            self._document.whole(branch, place)
+        except ConflictError:
+            return False
+        except UnresolvedError:
+            return True
+        return True
 
     def _is_null(self, branch: Json, place: Place) -> bool:
         whole = self._object_of(branch, place)

@@ -13,8 +13,13 @@ __all__ = ["about", "bounds", "count", "readable", "text_field", "title_of", "wi
 
 _LONG_TEXT = 80
 _LONG_FORMATS = {"textarea", "multi-line", "multiline"}
-_FILES = {"base64": "base64", "byte": "base64", "data-url": "data-url", "binary": "text"}
+_FILES = {
+    **{name: name for name in ("base64", "base64url", "data-url")},
+    "byte": "base64",
+    "binary": "text",
+}
 _MAX_EXAMPLES = 8
+_MAX_ROWS = 40
 
 
 def about(
@@ -90,7 +95,8 @@ def text_field(schema: Mapping[str, Json], said: dict[str, Any]) -> TextField:
         schema.get("contentMediaType") == "application/json"
     )
     form = form or ("json" if is_json else None)
-    long = form in _LONG_FORMATS or (longest or 0) > _LONG_TEXT or is_json
+    rows = min(count(schema.get("x-rows")) or 0, _MAX_ROWS)
+    long = form in _LONG_FORMATS or (longest or 0) > _LONG_TEXT or is_json or rows > 1
     return TextField(
         **said,
         min_length=count(schema.get("minLength")) or 0,
@@ -101,11 +107,12 @@ def text_field(schema: Mapping[str, Json], said: dict[str, Any]) -> TextField:
         multiline=said["widget"] == "textarea" or (long and said["widget"] != "text"),
         secret="password" in (form, said["widget"]) or said["write_only"],
         upload=_upload(schema, form),
+        rows=rows,
     )
 
 
 def _upload(schema: Mapping[str, Json], form: str | None) -> str:
     encoded = schema.get("contentEncoding")
     if encoded in ("base64", "base64url"):
-        return "base64"
+        return str(encoded)
     return _FILES.get(form or "", "")

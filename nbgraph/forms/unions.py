@@ -25,19 +25,9 @@ from nbgraph.forms.fields import (
     TextField,
     TupleField,
 )
-from nbgraph.forms.merging import is_note, kinds_of
+from nbgraph.forms.merging import kinds_of
 
-__all__ = ["branches_of", "is_decimal", "is_left_to_the_judge"]
-
-_JUDGED = {"required", "not", "minProperties", "maxProperties", "dependentRequired"}
-
-
-def is_left_to_the_judge(branches: Sequence[Json]) -> bool:
-    """Whether branches only say what must be there, so that there is nothing to choose."""
-    return all(
-        isinstance(branch, dict) and all(key in _JUDGED or is_note(str(key)) for key in branch)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType] - keys of any JSON
-        for branch in branches
-    )
+__all__ = ["branches_of", "is_decimal"]
 
 
 def is_decimal(branches: Sequence[Mapping[str, Json]]) -> bool:

@@ -10,6 +10,7 @@ import ipywidgets
 from nbgraph import words
 from nbgraph.core.position import Answered
 from nbgraph.notebook.doing import Doing
+from nbgraph.notebook.drafts import StartPlace
 from nbgraph.notebook.failure import FailureCard, Ways, failure_of
 from nbgraph.notebook.form import Form
 from nbgraph.notebook.labels import set_text
@@ -112,7 +113,7 @@ class Beside(ipywidgets.VBox):
             return []
         if self._start is None:
             schema, needed = start_schema(self._session.driver.shape.input_schema)
-            form = Form.for_start(schema, self._started)
+            form = Form.for_start(schema, self._started, StartPlace(self._session.driver))
             self._start = few(form, needed, len(schema.get("properties", {})))
         return [self._start]
 

@@ -9,7 +9,8 @@ import ipywidgets
 from nbgraph.branching import Limb, drawn, limbs
 from nbgraph.core.loop import run_sync
 from nbgraph.notebook.labels import visible
-from nbgraph.notebook.parts import button, classed, grid, mark, set_class, show_mark, text
+from nbgraph.notebook.marks import show_mark
+from nbgraph.notebook.parts import button, classed, grid, mark, set_class, text
 from nbgraph.notebook.routing import serve_while_busy
 from nbgraph.session import Session
 

@@ -8,15 +8,15 @@ from dataclasses import replace
 
 import ipywidgets
 
+from nbgraph.clocks import duration
 from nbgraph.core.decisions import ToolInterrupt
 from nbgraph.core.events import Interrupt
 from nbgraph.notebook.arguments import Arguments
 from nbgraph.notebook.card_zones import call_spans, call_zone, model_zone, system_zone
 from nbgraph.notebook.decide_bar import DecideBar, Press, Ready
-from nbgraph.notebook.graph_view import Keys
+from nbgraph.notebook.keys import Keys
 from nbgraph.notebook.parts import mark, row, spacer, text
 from nbgraph.notebook.spans import Flow, code, words
-from nbgraph.words import duration
 
 __all__ = ["CardFace"]
 

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from nbgraph.notebook.graph_view import Keys
+from nbgraph.notebook.keys import Keys
 
 __all__ = ["Deck", "Place"]
 

@@ -17,8 +17,9 @@ from nbgraph.notebook.display import static_bundle, unattended
 from nbgraph.notebook.graph_view import GraphView
 from nbgraph.notebook.labels import set_text, visible
 from nbgraph.notebook.left import Stay
+from nbgraph.notebook.marks import show_mark
 from nbgraph.notebook.painter import Painter
-from nbgraph.notebook.parts import classed, column, mark, row, show_mark, spacer, text
+from nbgraph.notebook.parts import classed, column, mark, row, spacer, text
 from nbgraph.notebook.records import record_card
 from nbgraph.notebook.routing import serve_while_busy
 from nbgraph.notebook.state_view import SIGNS, field_of

@@ -7,6 +7,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from typing import Protocol
+from weakref import WeakKeyDictionary
 
 from nbgraph.core.answers import Unset
 from nbgraph.core.drafts import Draft, DraftStore
@@ -16,12 +17,29 @@ from nbgraph.core.loop import call_soon, run_sync
 from nbgraph.core.workers import call_in_worker
 from nbgraph.errors import NbgraphError, UnknownThreadError
 
-__all__ = ["Addressed", "DraftPlace", "Drafts"]
+__all__ = ["Addressed", "DraftPlace", "Drafts", "Keeping", "StartPlace"]
 
 _LOGGER = logging.getLogger("nbgraph")
 
 Told = Callable[[float | None], object]
 """Is given when a draft was kept; None if there is none any more."""
+
+
+class Keeping(Protocol):
+    """Where a form keeps what is filled in so far."""
+
+    @property
+    def found(self) -> Draft | None:
+        """What was kept there when the form was made."""
+        ...
+
+    def keep(self, value: Json | Unset, told: Told) -> None:
+        """Keep what is filled in, UNSET for nothing; `told` is called when that is done."""
+        ...
+
+    def forget(self) -> None:
+        """Forget it: the answer was sent."""
+        ...
 
 
 class Addressed(Protocol):
@@ -99,6 +117,9 @@ class DraftPlace:
         if self._task is None or self._task.done():
             self._task = asyncio.get_running_loop().create_task(self._keep_up())
 
+    def forget(self) -> None:
+        """Leave it to the store, which forgets a draft with the answer to its question."""
+
     async def _keep_up(self) -> None:
         while self._wanted is not None:
             (draft, told), self._wanted = self._wanted, None
@@ -109,3 +130,35 @@ class DraftPlace:
                 continue
             saved_at = None if draft is None else draft.saved_at
             await call_in_worker(lambda told=told, at=saved_at: told(at))
+
+
+_starts: WeakKeyDictionary[object, dict[tuple[str, str], Draft]] = WeakKeyDictionary()
+
+
+class StartPlace:
+    """Where what is typed into a start form is kept: in the kernel, as there is no thread yet.
+
+    A panel that is made again for the same thread of the same store shows it.
+    """
+
+    def __init__(self, driver: Addressed) -> None:
+        self._names = (driver.thread_id, driver.branch_id)
+        self._kept = _starts.setdefault(getattr(driver, "store", driver), {})
+
+    @property
+    def found(self) -> Draft | None:
+        """What was kept there."""
+        return self._kept.get(self._names)
+
+    def keep(self, value: Json | Unset, told: Told) -> None:
+        """Keep what is filled in, UNSET for nothing."""
+        if isinstance(value, Unset):
+            self.forget()
+            told(None)
+            return
+        self._kept[self._names] = Draft(value, time.time())
+        told(self._kept[self._names].saved_at)
+
+    def forget(self) -> None:
+        """Forget it: the graph was started with it."""
+        self._kept.pop(self._names, None)

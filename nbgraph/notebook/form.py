@@ -5,18 +5,19 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import ipywidgets
 from traitlets import Bunch
 
-from nbgraph.core.answers import UNSET, Unset, judge, problems_of, publish, to_json
+from nbgraph.clocks import clock
+from nbgraph.core.answers import UNSET, Unset, to_json
 from nbgraph.core.events import Interrupt
 from nbgraph.core.json_values import Json, NotJsonError
 from nbgraph.errors import AnswerError, ResumeError
-from nbgraph.forms import Field, JsonField, Reading, TextField, has_examples, read
-from nbgraph.notebook.drafts import DraftPlace
+from nbgraph.forms import JsonField, Reading, has_examples
+from nbgraph.notebook.asked import Asked, asked_by, asked_of
+from nbgraph.notebook.drafts import Keeping
 from nbgraph.notebook.field_set import FieldSet, Widgets, error_line
 from nbgraph.notebook.form_view import (
     Actions,
@@ -26,27 +27,14 @@ from nbgraph.notebook.form_view import (
     note,
     payload_table,
 )
-from nbgraph.notebook.graph_view import Keys
-from nbgraph.notebook.lean import column
+from nbgraph.notebook.keys import Keys
+from nbgraph.notebook.lean import column, said
 from nbgraph.notebook.parts import key_class, within
 from nbgraph.notebook.routing import serve_while_busy
-from nbgraph.words import clock
 
 __all__ = ["Form"]
 
-Judge = Callable[[Json], Mapping[str, str]]
 Callback = Callable[[Any], object]
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """What a form asks, and who judges the answer."""
-
-    field: Field
-    judge: Judge
-    message: str | None = None
-    interrupt: Interrupt | None = None
-    submit: str = "Submit answer"
 
 
 class Form(ipywidgets.VBox):
@@ -85,20 +73,16 @@ class Form(ipywidgets.VBox):
         *,
         initial: Any = UNSET,
         widgets: Widgets | None = None,
-        _asked: _Asked | None = None,
+        _asked: Asked | None = None,
     ) -> None:
         super().__init__()
         self._widgets: Widgets = widgets or {}
-        self._asked = _asked or _Asked(
-            _field(publish(schema_or_type)),
-            lambda answer: problems_of(schema_or_type, answer),
-            message,
-        )
+        self._asked = _asked or asked_of(schema_or_type, message)
         self._callbacks: list[Callback] = []
         self._lock = threading.Lock()
         self._busy = self._sent = self._told = False
         self._given: dict[str, str] = {}
-        self._draft: DraftPlace | None = None
+        self._draft: Keeping | None = None
         self._build(alone=_asked is None)
         if not isinstance(initial, Unset):
             self._fields.prefill(initial)
@@ -117,7 +101,7 @@ class Form(ipywidgets.VBox):
         thread_id: str | None = None,
         value: Any = UNSET,
         keys: Keys | None = None,
-        draft: DraftPlace | None = None,
+        draft: Keeping | None = None,
     ) -> Form:
         """Return the form of a pending question, with its problems at their fields.
 
@@ -126,16 +110,7 @@ class Form(ipywidgets.VBox):
         `keys` moves the focus to a field that is wrong; a panel has one. What is filled in so far
         is kept at `draft`, and what was kept there is filled in.
         """
-
-        def problems(answer: Json) -> Mapping[str, str]:
-            try:
-                judge(interrupt, answer, thread_id=thread_id)
-            except AnswerError as error:
-                return error.problems
-            return {}
-
-        field = _field(interrupt.response_schema)
-        form = cls(value=value, _asked=_Asked(field, problems, interrupt.message, interrupt))
+        form = cls(value=value, _asked=asked_by(interrupt, thread_id))
         form._page = keys
         form._take_draft(draft)
         if on_submit is not None:
@@ -143,13 +118,12 @@ class Form(ipywidgets.VBox):
         return form
 
     @classmethod
-    def for_start(cls, input_schema: Any, on_submit: Callback) -> Form:
-        """Return the form of what a graph starts with."""
-
-        def problems(answer: Json) -> Mapping[str, str]:
-            return problems_of(input_schema, answer)
-
-        form = cls(_asked=_Asked(_field(publish(input_schema)), problems, submit="Start"))
+    def for_start(
+        cls, input_schema: Any, on_submit: Callback, draft: Keeping | None = None
+    ) -> Form:
+        """Return the form of what a graph starts with; what is typed is kept at `draft`."""
+        form = cls(_asked=asked_of(input_schema, submit="Start"))
+        form._take_draft(draft)
         form.on_submit(on_submit)
         return form
 
@@ -158,12 +132,7 @@ class Form(ipywidgets.VBox):
         cls, schema: Any, initial: Mapping[str, Any], on_submit: Callback, submit: str
     ) -> Form:
         """Return the form of some fields of a state, filled in as far as `initial` says."""
-
-        def problems(answer: Json) -> Mapping[str, str]:
-            return problems_of(schema, answer)
-
-        field = _field(publish(schema))
-        form = cls(initial=initial, _asked=_Asked(field, problems, submit=submit))
+        form = cls(initial=initial, _asked=asked_of(schema, submit=submit))
         form.on_submit(on_submit)
         return form
 
@@ -173,7 +142,7 @@ class Form(ipywidgets.VBox):
 
     def _build(self, *, alone: bool) -> None:
         asked, interrupt = self._asked, self._asked.interrupt
-        self._page: Keys | None = Keys() if alone else None
+        self._page: Keys | None = Keys(self._get_ready) if alone else None
         self._fields = FieldSet(asked.field, self._changed, self._focus_on, self._widgets)
         self._summary = Summary()
         example = self._fill_example if has_examples(asked.field) else None
@@ -187,6 +156,10 @@ class Form(ipywidgets.VBox):
         if interrupt:
             self._box.add_class(key_class(interrupt.key))
         serve_while_busy(self)
+
+    def _get_ready(self) -> None:
+        """Judge once, while nobody waits: the first judgement loads what it needs."""
+        self._asked.judge(None)
 
     def _framed(self, keys: Keys) -> ipywidgets.VBox:
         """Return the box of a form that stands alone: a root of the style, with its own keys."""
@@ -204,6 +177,8 @@ class Form(ipywidgets.VBox):
         if interrupt and interrupt.payload is not None:
             yield payload_table(interrupt.payload)
         yield self._summary.box
+        if asked.is_partly_needed:
+            yield said("* needed", "nbgraph-2nd", "nbgraph-small")
         yield from self._fields.boxes
         yield self._actions.box
         if interrupt:
@@ -299,13 +274,15 @@ class Form(ipywidgets.VBox):
             self._summary.show(str(error))
             return False
         self._sent = True
+        if self._draft is not None:
+            self._draft.forget()
         self._summary.hide()
         self._fields.forget_secrets()
         self._fields.lock(locked=self._asked.interrupt is not None)
         self._actions.hold(held=True, why="Sent")
         return True
 
-    def _take_draft(self, place: DraftPlace | None) -> None:
+    def _take_draft(self, place: Keeping | None) -> None:
         self._draft = place
         if place is not None and place.found is not None:
             self._fields.restore(place.found.value)
@@ -396,7 +373,3 @@ class Form(ipywidgets.VBox):
         super().close()
         for part in inner:
             part.close()
-
-
-def _field(schema: dict[str, Json] | None) -> Field:
-    return TextField(multiline=True) if schema is None else read(schema)

@@ -8,6 +8,7 @@ from typing import Any
 
 import ipywidgets
 
+from nbgraph.clocks import age
 from nbgraph.core.events import Interrupt
 from nbgraph.core.json_values import Json
 from nbgraph.forms import payload_rows
@@ -49,14 +50,7 @@ class Head:
 
     def tick(self, now: float) -> None:
         """Say how long the question waits at a time."""
-        set_text(self._age, f"for {_age(now - self._since)}" if self._since else "")
-
-
-def _age(seconds: float) -> str:
-    for size, word in ((86_400, "d"), (3_600, "h"), (60, "min")):
-        if seconds >= size:
-            return f"{int(seconds // size)} {word}"
-    return "a moment"
+        set_text(self._age, f"for {age(now - self._since)}" if self._since else "")
 
 
 def message_label(message: str) -> ipywidgets.Label:

@@ -11,7 +11,8 @@ from ipywidgets.widgets.widget_button import ButtonStyle
 from nbgraph import words
 from nbgraph.axis import Axis, axis
 from nbgraph.notebook.labels import set_text, visible
-from nbgraph.notebook.parts import classed, mark, row, set_class, set_classes, show_mark, text
+from nbgraph.notebook.marks import show_mark
+from nbgraph.notebook.parts import classed, mark, row, set_class, set_classes, text
 from nbgraph.notebook.routing import serve_while_busy
 from nbgraph.notebook.shared import shared
 from nbgraph.timetable import Person, Span, TaskRow
@@ -97,8 +98,8 @@ class _Row:
         self._step = task.step
         set_text(self._number, str(task.step) if first else "")
         show_mark(self._mark, task.mark)
-        tries = f"  {task.tries} tries" if task.tries > 1 else ""
-        set_text(self._name, f"{task.task_id}{tries}")
+        tries = f"{task.tries} tries" if task.tries > 1 else ""
+        set_text(self._name, "  ".join(filter(None, [task.task_id, tries, task.how])))
         seconds = task.seconds
         goes_on = " …" if task.mark in ("running", "waiting") else ""
         set_text(self._time, "" if seconds is None else f"{words.duration(seconds)}{goes_on}")
@@ -169,6 +170,12 @@ def person_words(person: Person) -> str:
             return f"asked {at}"
         case "refused":
             return f"answer did not count {at}"
+        case "expired":
+            return f"nobody answered in time {at}"
+        case "dismissed":
+            return f"dismissed by {person.by or 'somebody'} {at}"
+        case "again":
+            return f"asked again by {person.by or 'somebody'} {at}"
         case _:
             return f"answered by {person.by or 'somebody'} {at}"
 

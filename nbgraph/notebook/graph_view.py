@@ -29,9 +29,9 @@ from nbgraph.drawing import (
 )
 from nbgraph.drawing.dot import END, START
 from nbgraph.errors import DrawingError
-from nbgraph.notebook.greeted import Greeted, module
+from nbgraph.notebook.keys import Keys
 
-__all__ = ["Breakpoint", "GraphView", "Keys", "Side"]
+__all__ = ["Breakpoint", "GraphView", "Side"]
 
 Breakpoint = Literal["before", "after", "before and after", "differs"]
 """Where a run pauses at a node; in a comparison, that it is not the same on the other side."""
@@ -48,41 +48,6 @@ _Shown = tuple[
     dict[str, str],
 ]
 _LINE_LIMIT = 40
-
-
-class Keys(Greeted):
-    """What stock widgets cannot do: keys, focus, names for screen readers.
-
-    It shows nothing and has to stand somewhere inside of the box with the class `nbgraph`. A panel
-    needs one, and its `GraphView` is one.
-    """
-
-    _esm = module("keys.js", "graph.js", "graph_view.js")
-    _within: frozenset[str] = frozenset()
-
-    @property
-    def has_focus(self) -> bool:
-        """Whether the focus is in the box, in one of the pages that show it."""
-        return bool(self._within)
-
-    def say(self, text: str) -> None:
-        """Have a screen reader say something."""
-        self.send({"kind": "say", "text": text})
-
-    def focus_on(self, css_class: str) -> None:
-        """Move the focus into the first element of this class: to a field that is wrong, if any."""
-        self.send({"kind": "focus", "to": css_class})
-
-    def _receive(self, widget: object, content: Mapping[str, Any], buffers: object) -> None:
-        super()._receive(widget, content, buffers)
-        match content:
-            case {"kind": "focus", "within": bool(within), "view": str(view)}:
-                self._within = self._within | {view} if within else self._within - {view}
-            case _:
-                pass
-
-    def _answer_hello(self) -> None:
-        self.send({"kind": "status", "full": True})
 
 
 class GraphView(Keys):

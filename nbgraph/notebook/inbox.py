@@ -16,7 +16,6 @@ from nbgraph.errors import GraphConfigError, NbgraphError
 from nbgraph.following import Following, Gone, Seen
 from nbgraph.notebook.display import unattended
 from nbgraph.notebook.form import Form
-from nbgraph.notebook.graph_view import Keys
 from nbgraph.notebook.inbox_answers import Answers
 from nbgraph.notebook.inbox_face import Face
 from nbgraph.notebook.inbox_opened import Opened
@@ -24,6 +23,7 @@ from nbgraph.notebook.inbox_picks import Picks
 from nbgraph.notebook.inbox_table import Told, answered_rows, static_table, waiting_rows
 from nbgraph.notebook.inbox_together import Together
 from nbgraph.notebook.inbox_words import and_more, elsewhere, sent
+from nbgraph.notebook.keys import Keys
 from nbgraph.notebook.left import Stay
 from nbgraph.notebook.painter import Painter, every
 from nbgraph.notebook.parts import classed

@@ -8,11 +8,11 @@ from typing import Any
 
 import ipywidgets
 
-from nbgraph import words
+from nbgraph import clocks
 from nbgraph.following import Following
-from nbgraph.notebook.graph_view import Keys
 from nbgraph.notebook.inbox_filter import Filters
 from nbgraph.notebook.inbox_rows import Row, Rows
+from nbgraph.notebook.keys import Keys
 from nbgraph.notebook.labels import set_text
 from nbgraph.notebook.parts import button, classed, column, mark, row, set_class, spacer, text
 from nbgraph.one_line import in_a_line
@@ -131,7 +131,7 @@ class Face:
         set_text(self._waiting, survey.waiting)
         set_class(self._status, "is-waiting", on=survey.count > 0)
         oldest = survey.oldest
-        age = "" if oldest is None else words.age(max(0.0, time.time() - oldest))
+        age = "" if oldest is None else clocks.age(max(0.0, time.time() - oldest))
         set_text(self._oldest, f"oldest {age}")
         _show_if(self._oldest, oldest is not None)
         has_more = following.has_more and not is_over

@@ -15,7 +15,7 @@ from nbgraph.core.questions import Answered
 from nbgraph.core.store import StateStore
 from nbgraph.errors import NbgraphError, ResumeError
 from nbgraph.notebook.form import Form
-from nbgraph.notebook.graph_view import Keys
+from nbgraph.notebook.keys import Keys
 from nbgraph.notebook.labels import set_text
 from nbgraph.notebook.parts import button, column, key_class, row, spacer, text, within
 from nbgraph.notebook.questions import Questions

@@ -6,7 +6,7 @@ import html
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from nbgraph import words
+from nbgraph import clocks
 from nbgraph.core.hidden import reveal
 from nbgraph.core.questions import Answered
 from nbgraph.drawing import cut
@@ -92,7 +92,7 @@ def _waiting(question: Question, told: Told) -> Row:
         detail=question.detail,
         is_code=question.tool is not None,
         why=_reason(asked.reason),
-        age=words.age(max(0.0, told.now - asked.created_at)),
+        age=clocks.age(max(0.0, told.now - asked.created_at)),
         since=due(question, told.now),
         is_picked=address in told.picked,
         is_open=question == told.opened,
@@ -139,7 +139,7 @@ def _answered(address: Address, record: Answered, told: Told) -> Row:
         detail="" if call else cut(reveal(value_words(without_secrets(record))), _ANSWER_LIMIT),
         why=said,
         mark=mark,
-        age=words.clock(record.at),
+        age=clocks.clock(record.at),
         since=f"by {cut(reveal(record.by or 'somebody'), 24)}",
         act="",
         held="It is answered",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from nbgraph import words
+from nbgraph import clocks
 from nbgraph.core.questions import Answered
 from nbgraph.one_line import in_a_line
 from nbgraph.waiting import Address, Question
@@ -18,9 +18,9 @@ def elsewhere(question: Question, record: Answered) -> str:
     """Return who answered a question that was shown here."""
     thread = in_a_line(question.record.thread_id, _NAME_LIMIT)
     if record.lapsed is None:
-        who, at = record.by or "somebody", words.clock(record.at)
+        who, at = record.by or "somebody", clocks.clock(record.at)
         return f"{thread}: answered by {who} at {at}, elsewhere."
-    return f"{thread}: {how_it_ended(record)} at {words.clock(record.at)}, elsewhere."
+    return f"{thread}: {how_it_ended(record)} at {clocks.clock(record.at)}, elsewhere."
 
 
 def how_it_ended(record: Answered) -> str:
@@ -54,4 +54,4 @@ def due(question: Question, now: float) -> str:
     at = question.record.interrupt.expires_at
     if at is None:
         return ""
-    return "its time is over" if question.is_overdue(now) else f"due in {words.age(at - now)}"
+    return "its time is over" if question.is_overdue(now) else f"due in {clocks.age(at - now)}"

@@ -12,6 +12,7 @@ from nbgraph import words
 from nbgraph.core.driver import NodeShape, TellsInside
 from nbgraph.inspection import Look, inspect_node
 from nbgraph.notebook.labels import label, set_text, visible
+from nbgraph.notebook.marks import show_mark
 from nbgraph.notebook.parts import (
     button,
     classed,
@@ -19,7 +20,6 @@ from nbgraph.notebook.parts import (
     mark,
     row,
     set_class,
-    show_mark,
     spacer,
     text,
 )
@@ -222,6 +222,15 @@ def _said(look: Look) -> str:
     return "\n".join(lines) or "It has said nothing."
 
 
+def _stood_in(look: Look) -> str:
+    """Return an error that was handled, with what is said of it."""
+    return (
+        f"It failed, and its update was made instead by who handles errors:\n\n{look.handled}"
+        if look.handled
+        else ""
+    )
+
+
 _INNER = "This engine does not tell what nodes in a sub-graph are given."
 _UNFINISHED = "Nothing yet: the state changes when its superstep has finished."
 _PARTS: Mapping[str, Callable[[Look], str]] = {
@@ -229,6 +238,6 @@ _PARTS: Mapping[str, Callable[[Look], str]] = {
     "Update": lambda look: _json(look.update, "It has not finished yet."),
     "Output": _output,
     "Prints": _said,
-    "Error": lambda look: look.error or "It has not failed.",
+    "Error": lambda look: look.error or _stood_in(look) or "It has not failed.",
     "Source": lambda look: look.source() or "Its code cannot be had.",
 }

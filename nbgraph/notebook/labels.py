@@ -12,7 +12,7 @@ import re
 import ipywidgets
 from ipywidgets.widgets.widget_string import LabelStyle
 
-from nbgraph.drawing.labels import reveal
+from nbgraph.core.hidden import reveal
 from nbgraph.forms import Field
 from nbgraph.notebook.shared import shared
 

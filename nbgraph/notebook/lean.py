@@ -1,7 +1,4 @@
-"""Widgets of a form that share their layout and style: a model each would double what it sends.
-
-Nothing may be set on such a layout, as it is everybody's. What is not to be seen wears a class.
-"""
+"""Small widgets without layout and style: what is not to be seen wears a class."""
 
 from __future__ import annotations
 
@@ -9,13 +6,10 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import ipywidgets
-from ipywidgets.widgets.widget_bool import CheckboxStyle
-from ipywidgets.widgets.widget_button import ButtonStyle
-from ipywidgets.widgets.widget_string import LabelStyle
 
 from nbgraph.notebook.labels import NO_MATH, visible
 from nbgraph.notebook.parts import set_class
-from nbgraph.notebook.shared import plain, shared
+from nbgraph.notebook.shared import slim
 
 __all__ = ["button", "column", "grid", "is_hidden", "row", "said", "set_hidden", "tick"]
 
@@ -35,25 +29,24 @@ def is_hidden(widget: Any) -> bool:
 def said(text: str, *classes: str, hidden: bool = False) -> ipywidgets.Label:
     """Return a label that shows `text` as it is."""
     names = (NO_MATH, *classes, *((_HIDDEN,) if hidden else ()))
-    return ipywidgets.Label(visible(text), _dom_classes=names, **plain(LabelStyle))
+    return slim(ipywidgets.Label)(visible(text), _dom_classes=names)
 
 
 def button(
     text: str, press: Callable[[], object], *classes: str, icon: str = "", tooltip: str = ""
 ) -> Any:
     """Return a button that calls `press`; its text is plain on the page, whatever is in it."""
-    made: Any = ipywidgets.Button(
-        description=visible(text), icon=icon, tooltip=tooltip, _dom_classes=classes,
-        **plain(ButtonStyle),
-    )  # fmt: skip
+    made: Any = slim(ipywidgets.Button)(
+        description=visible(text), icon=icon, tooltip=tooltip, _dom_classes=classes
+    )
     made.on_click(lambda _: press())
     return made
 
 
 def tick(text: str, *classes: str) -> Any:
     """Return a tick that is not set; `text` is ready for a description."""
-    return ipywidgets.Checkbox(
-        value=False, description=text, indent=False, _dom_classes=classes, **plain(CheckboxStyle)
+    return slim(ipywidgets.Checkbox)(
+        value=False, description=text, indent=False, _dom_classes=classes
     )
 
 
@@ -73,4 +66,4 @@ def grid(children: Iterable[Any], *classes: str) -> Any:
 
 
 def _box(kind: Any, children: Iterable[Any], classes: tuple[str, ...]) -> Any:
-    return kind(tuple(children), _dom_classes=classes, layout=shared(ipywidgets.Layout))
+    return slim(kind)(tuple(children), _dom_classes=classes)

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import ipywidgets
-from ipywidgets.widgets.widget_string import TextStyle
 
 from nbgraph.core.answers import UNSET
 from nbgraph.forms import (
+    MAX_ROWS,
     BooleanField,
     ChoiceField,
     DecimalField,
@@ -33,7 +33,7 @@ from nbgraph.notebook.labels import set_text
 from nbgraph.notebook.lean import button, column, row, said, set_hidden
 from nbgraph.notebook.parts import set_class
 from nbgraph.notebook.routing import serve_while_busy
-from nbgraph.notebook.shared import plain
+from nbgraph.notebook.shared import slim
 
 __all__ = ["ListEditor", "Row", "RowsEditor", "TupleEditor", "hold", "is_secret"]
 
@@ -202,9 +202,9 @@ class ListEditor(RowsEditor):
     def _open_lines(self) -> None:
         """Show a text whose lines become entries when it is left."""
         if self._lines is None:
-            self._lines = ipywidgets.Textarea(
+            self._lines = slim(ipywidgets.Textarea)(
                 rows=3, placeholder="one a line", description="Lines", continuous_update=False,
-                _dom_classes=("nbgraph-lines",), **plain(TextStyle),
+                _dom_classes=("nbgraph-lines",),
             )  # fmt: skip
             self._lines.observe(self._take_lines, names="value")
             self._fill_box(*self._inside, self._lines)
@@ -215,6 +215,9 @@ class ListEditor(RowsEditor):
     def _take_lines(self, change: Mapping[str, Any]) -> None:
         lines = [line.strip() for line in change["new"].splitlines() if line.strip()]
         if not lines:
+            return
+        if len(self._rows) + len(lines) > MAX_ROWS:
+            self._say_count(f"up to {MAX_ROWS} rows; write more as JSON")
             return
         self._lines.value = ""
         set_hidden(self._lines, hidden=True)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import ipywidgets
-from ipywidgets.widgets.widget_string import TextStyle
 
 from nbgraph.core.answers import UNSET, Unset
 from nbgraph.core.json_values import pointer
@@ -14,7 +13,7 @@ from nbgraph.forms import ChoiceField, Field, MapField, Pairs, Raw, added
 from nbgraph.notebook.editor import Editor, Making
 from nbgraph.notebook.labels import escaped
 from nbgraph.notebook.list_editors import Row, RowsEditor
-from nbgraph.notebook.shared import plain
+from nbgraph.notebook.shared import slim
 
 __all__ = ["MapEditor"]
 
@@ -88,16 +87,16 @@ class _KeyControl:
         self.is_list = bool(self._names) and not is_other
         self._free = self._names
         if self.is_list:
-            self.widget: Any = ipywidgets.Dropdown(
-                options=(), description="Key", _dom_classes=("nbgraph-map-key",), **plain()
+            self.widget: Any = slim(ipywidgets.Dropdown)(
+                options=(), description="Key", _dom_classes=("nbgraph-map-key",)
             )
             self.without(())
             self.widget.observe(self._chosen, names="index")
         else:
             text = "" if isinstance(key, Unset) else key
-            self.widget = ipywidgets.Text(
+            self.widget = slim(ipywidgets.Text)(
                 value=text, description="Key", placeholder="key", continuous_update=False,
-                _dom_classes=("nbgraph-map-key",), **plain(TextStyle),
+                _dom_classes=("nbgraph-map-key",),
             )  # fmt: skip
             self.widget.observe(self._typed, names="value")
 

@@ -191,12 +191,17 @@ class Panel(ipywidgets.VBox):
             "step": session.step,
             "into": session.step_into,
             "continue": session.proceed,
-            "pause": session.pause,
+            "pause": self._pause,
             "stop": session.stop,
             "fork": self.fork,
             "edit": self.edit,
         }
         return {name: self._trying(action) for name, action in actions.items()}
+
+    def _pause(self) -> None:
+        self.session.pause()
+        with self._painter.lock:
+            self._toolbar.pausing()
 
     def _trying(self, action: Callable[[], object]) -> Callable[[], object]:
         """Return the action with what it refuses said under the toolbar."""
@@ -269,6 +274,7 @@ class Panel(ipywidgets.VBox):
         if snapshot.running or snapshot.pending:
             with self._painter.lock:
                 self._questions.tick()
+                self._timeline.tick()
                 self._marking.now()
         if not (snapshot.running or unattended()) and getattr(self.session.driver, "store", None):
             self._look_up()

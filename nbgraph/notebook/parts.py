@@ -10,9 +10,8 @@ import ipywidgets
 from ipywidgets.widgets.widget_button import ButtonStyle
 from ipywidgets.widgets.widget_string import LabelStyle
 
-from nbgraph.drawing import WORDS
 from nbgraph.notebook.labels import label
-from nbgraph.notebook.shared import plain, shared
+from nbgraph.notebook.shared import shared, slim
 
 __all__ = [
     "button",
@@ -24,7 +23,6 @@ __all__ = [
     "row",
     "set_class",
     "set_classes",
-    "show_mark",
     "spacer",
     "text",
     "within",
@@ -52,11 +50,6 @@ def set_classes(widget: Any, wanted: Mapping[str, bool]) -> None:
         widget._dom_classes = (*kept, *added)
 
 
-def show_mark(widget: ipywidgets.DOMWidget, name: str, prefix: str = "") -> None:
-    """Give a widget the class of one mark, and of no other."""
-    set_classes(widget, {f"{prefix}{each}": each == name for each in WORDS})
-
-
 def text(value: str, *classes: str) -> ipywidgets.Label:
     """Return a label that shows `value` as it is."""
     return label(value, *classes)
@@ -70,7 +63,7 @@ def mark(name: str) -> ipywidgets.Label:
 
 def spacer() -> ipywidgets.Label:
     """Return what pushes the rest of a row to its end."""
-    return ipywidgets.Label("", **plain(LabelStyle), _dom_classes=("nbgraph-push",))
+    return slim(ipywidgets.Label)("", _dom_classes=("nbgraph-push",))
 
 
 def button(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from typing import Any, assert_never
 
 import ipywidgets
-from ipywidgets.widgets.widget_string import TextStyle
 
 from nbgraph.core.answers import UNSET
 from nbgraph.forms import (
@@ -23,7 +23,7 @@ from nbgraph.forms import (
 from nbgraph.notebook.editor import NO_VALUE, Editor, GroupEditor, Making
 from nbgraph.notebook.labels import described, escaped, set_text
 from nbgraph.notebook.lean import button, row, said, set_hidden, tick
-from nbgraph.notebook.shared import plain
+from nbgraph.notebook.shared import slim
 from nbgraph.notebook.text_editors import shown_text
 
 __all__ = [
@@ -51,8 +51,10 @@ class PickEditor(Editor):
             labels.insert(0, "choose…")
         options = tuple((text, index) for index, text in enumerate(labels))
         kind = ipywidgets.Dropdown if self._is_list else ipywidgets.RadioButtons
-        look = {**plain(), "_dom_classes": () if self._is_list else ("nbgraph-choice",)}
-        self._control: Any = kind(options=options, value=None, description=described(field), **look)
+        names = () if self._is_list else ("nbgraph-choice",)
+        self._control: Any = slim(kind)(
+            options=options, value=None, description=described(field), _dom_classes=names
+        )
         super().__init__(field, making, self._control)
         self._control.observe(self._picked, names="index")
 
@@ -120,24 +122,44 @@ class TickEditor(Editor):
         self._control.disabled = locked
 
 
+_OFFERED = 200
+
+
 class SearchEditor(Editor):
-    """One of many options: type to search."""
+    """One of many options: type to search. Of very many, those that hold what is typed are offered.
+
+    What is typed on the way to an option is no change yet.
+    """
 
     def __init__(self, field: ChoiceField, making: Making) -> None:
         self._entries = dict(entries(field))
-        self._control = ipywidgets.Combobox(
-            options=tuple(self._entries),
+        self._is_narrowed = len(self._entries) > _OFFERED
+        self._control = slim(ipywidgets.Combobox)(
+            options=tuple(self._offered("")),
             description=described(field),
             placeholder="type to search",
-            continuous_update=False,
-            **plain(TextStyle),
+            continuous_update=self._is_narrowed,
         )
         super().__init__(field, making, self._control)
         self._control.observe(self._typed, names="value")
 
     def _typed(self, change: Mapping[str, Any]) -> None:
         text: str = change["new"]
-        self._take(self._entries.get(text, text) if text else UNSET)
+        found = self._offered(text)
+        if self._is_narrowed and not self._showing:
+            self._control.options = found
+        if self._is_narrowed and found and text and text not in self._entries:
+            self._raw = text
+        else:
+            self._take(self._entries.get(text, text) if text else UNSET)
+
+    def _offered(self, text: str) -> tuple[str, ...]:
+        """Return the options to offer for what is typed: all, if they are not very many."""
+        if not self._is_narrowed:
+            return tuple(self._entries)
+        wanted = text.casefold()
+        matching = (each for each in self._entries if wanted in each.casefold())
+        return tuple(itertools.islice(matching, _OFFERED))
 
     def _draw(self, raw: Raw) -> None:
         shown = (text for text, own in self._entries.items() if _equal(own, raw))

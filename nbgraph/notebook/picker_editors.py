@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from base64 import b64encode
+from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Mapping
 from datetime import date, datetime, time
 from typing import Any
@@ -15,7 +15,7 @@ from nbgraph.forms import Raw, TextField
 from nbgraph.notebook.editor import Making
 from nbgraph.notebook.labels import set_text
 from nbgraph.notebook.lean import said
-from nbgraph.notebook.shared import plain
+from nbgraph.notebook.shared import slim
 from nbgraph.notebook.text_editors import TextEditor
 
 __all__ = ["ColourEditor", "DateEditor", "DateTimeEditor", "TimeEditor", "UploadEditor"]
@@ -71,8 +71,8 @@ class DateEditor(_PickedEditor):
     """A day: typed as 2026-11-29, or picked."""
 
     def __init__(self, field: TextField, making: Making) -> None:
-        self._picker: Any = ipywidgets.DatePicker(
-            max=_LAST_DAY, tooltip="Pick a day", **plain(), **_PICK
+        self._picker: Any = slim(ipywidgets.DatePicker)(
+            max=_LAST_DAY, tooltip="Pick a day", **_PICK
         )
         super().__init__(field, making, self._picker)
 
@@ -93,7 +93,7 @@ class TimeEditor(_PickedEditor):
     """A time of day: typed as 12:04:00, or picked; a zone that was typed stays."""
 
     def __init__(self, field: TextField, making: Making) -> None:
-        self._picker: Any = ipywidgets.TimePicker(step=1, tooltip="Pick a time", **plain(), **_PICK)
+        self._picker: Any = slim(ipywidgets.TimePicker)(step=1, tooltip="Pick a time", **_PICK)
         super().__init__(field, making, self._picker)
 
     def _text_of(self, value: Any) -> str:
@@ -117,11 +117,11 @@ class DateTimeEditor(_PickedEditor):
     """A day and time: typed or picked; the zone is typed or chosen, and never dropped."""
 
     def __init__(self, field: TextField, making: Making) -> None:
-        self._picker: Any = ipywidgets.NaiveDatetimePicker(
-            max=_LAST_MOMENT, tooltip="Pick a day and time", **plain(), **_PICK
+        self._picker: Any = slim(ipywidgets.NaiveDatetimePicker)(
+            max=_LAST_MOMENT, tooltip="Pick a day and time", **_PICK
         )
-        self._zone: Any = ipywidgets.Dropdown(
-            options=(_NO_ZONE, *_ZONES), tooltip="Time zone", **plain(), **_PICK
+        self._zone: Any = slim(ipywidgets.Dropdown)(
+            options=(_NO_ZONE, *_ZONES), tooltip="Time zone", **_PICK
         )
         super().__init__(field, making, self._picker, self._zone)
         self._zone.observe(self._zone_chosen, names="value")
@@ -161,8 +161,8 @@ class ColourEditor(_PickedEditor):
     """A colour: typed, or picked."""
 
     def __init__(self, field: TextField, making: Making) -> None:
-        self._picker: Any = ipywidgets.ColorPicker(
-            concise=True, tooltip="Pick a colour", **plain(), **_PICK
+        self._picker: Any = slim(ipywidgets.ColorPicker)(
+            concise=True, tooltip="Pick a colour", **_PICK
         )
         super().__init__(field, making, self._picker)
 
@@ -179,7 +179,7 @@ class UploadEditor(TextEditor):
 
     def __init__(self, field: TextField, making: Making) -> None:
         self._way = field.upload
-        self._file: Any = ipywidgets.FileUpload(description="Choose file", multiple=False)
+        self._file: Any = slim(ipywidgets.FileUpload)(description="Choose file", multiple=False)
         self._said_file = said("up to 5 MB", "nbgraph-2nd", "nbgraph-small")
         super().__init__(field, making, self._file, self._said_file)
         self._file.observe(self._uploaded, names="value")
@@ -211,4 +211,6 @@ class UploadEditor(TextEditor):
         encoded = b64encode(content).decode()
         if self._way == "base64":
             return encoded
+        if self._way == "base64url":
+            return urlsafe_b64encode(content).decode()
         return f"data:{kind or 'application/octet-stream'};base64,{encoded}"

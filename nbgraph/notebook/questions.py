@@ -21,7 +21,7 @@ from nbgraph.notebook.card_place import Place
 from nbgraph.notebook.deck import Calls
 from nbgraph.notebook.drafts import Addressed, Drafts
 from nbgraph.notebook.form import Form
-from nbgraph.notebook.graph_view import Keys
+from nbgraph.notebook.keys import Keys
 from nbgraph.notebook.parts import key_class
 from nbgraph.notebook.take_back import TakeBack
 from nbgraph.notebook.tool_card import ToolCard

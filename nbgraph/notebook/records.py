@@ -34,16 +34,18 @@ def record_card(
     """
     asked = record.interrupt
     call = asked_call(asked)
-    if call is not None:
+    if call is not None and record.lapsed is None:
         made = decision_record(asked, call, record.answer, record.by, record.at)
         made.children = (*made.children, *_again(again))
         return made
-    after = words.duration(max(0.0, record.at - asked.created_at))
-    said = f"answered by {record.by or 'somebody'} at {words.clock(record.at)}, after {after}"
-    head = row([mark("done"), text(asked.node, "nbgraph-strong"), text(said)], "nbgraph-head")
+    sign = mark("done" if record.lapsed is None else "skipped")
+    said = text(words.how_answered(record))
+    head = row([sign, text(asked.node, "nbgraph-strong"), said], "nbgraph-head")
     parts: list[ipywidgets.Widget] = [head]
     if asked.message:
         parts.append(text(asked.message, "nbgraph-text"))
+    if record.lapsed is not None and not asked.has_default:
+        return column([*parts, *_again(again)], "nbgraph-record")
     rows, there = _answer_rows(record), dict(_answer_rows(other)) if other else {}
     marked = [
         (f"≠ {name}" if other and there.get(name) != value else name, value) for name, value in rows

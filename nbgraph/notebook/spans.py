@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import ipywidgets
-from ipywidgets.widgets.widget_string import LabelStyle
 
 from nbgraph.core.hidden import Piece, reveal
 from nbgraph.notebook.routing import serve_while_busy
-from nbgraph.notebook.shared import plain, shared
+from nbgraph.notebook.shared import shared, slim
 
 __all__ = ["Flow", "Span", "code", "spans", "words"]
 
@@ -72,7 +71,7 @@ class Flow(ipywidgets.Box):
 
 def _label(span: Span) -> ipywidgets.Label:
     text, classes = span
-    return ipywidgets.Label(text, **plain(LabelStyle), _dom_classes=("mathjax_ignore", *classes))
+    return slim(ipywidgets.Label)(text, _dom_classes=("mathjax_ignore", *classes))
 
 
 def _few(shown: Sequence[Span]) -> Sequence[Span]:

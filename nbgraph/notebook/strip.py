@@ -2,30 +2,90 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import ipywidgets
+import traitlets
 
-from nbgraph import words
-from nbgraph.notebook.labels import visible
-from nbgraph.notebook.parts import classed, row, set_class, text
-from nbgraph.notebook.routing import serve_while_busy
-from nbgraph.snapshot import Mark, Snapshot, Superstep, TaskBar
+from nbgraph.boxes import Box, boxes
+from nbgraph.core.driver import Shape
+from nbgraph.notebook.greeted import Greeted, module
+from nbgraph.notebook.labels import set_text, visible
+from nbgraph.notebook.parts import classed, row, text
+from nbgraph.snapshot import Snapshot
 
-__all__ = ["Strip"]
+__all__ = ["Boxes", "Strip"]
 
-_SIGNS: Mapping[Mark, str] = {
-    "idle": "○",
-    "running": "▷",
-    "done": "✓",
-    "waiting": "◆",
-    "failed": "✕",
-    "skipped": "⊘",
-}
 _SHOWN = 40
 """How many supersteps the strip shows; the oldest are counted instead."""
-_SHOWN_RUNNING = 8
-"""While it runs all boxes change all the time, and each is a message."""
+
+
+class Boxes(Greeted):
+    """The boxes themselves: what changes travels as one message, however many boxes it is.
+
+    Parameters
+    ----------
+    chosen : function
+        Takes the number of the superstep whose box a person pressed.
+    """
+
+    _esm = module("strip.js")
+    boxes = traitlets.List().tag(sync=True)
+    selected = traitlets.Int(0).tag(sync=True)
+
+    def __init__(self, chosen: Callable[[int], object]) -> None:
+        self._chosen = chosen
+        self._rows: dict[int, list[Any]] = {}  # the newest first
+        self._at = 0
+        self._lock = threading.RLock()
+        super().__init__()
+
+    @property
+    def shown(self) -> tuple[tuple[int, str, tuple[str, ...]], ...]:
+        """What stands there, oldest first: the number, the head and the tasks of each box."""
+        rows = reversed(self._rows.values())
+        return tuple(
+            (number, head, tuple(said for _, said in tasks)) for number, head, tasks, _ in rows
+        )
+
+    def show(self, wanted: tuple[Box, ...], selected: int | None) -> None:
+        """Show these boxes, oldest first, one of them as selected; what is there is not sent."""
+        rows = {box.number: _row(box) for box in reversed(wanted)}
+        with self._lock:
+            old, at = self._rows, self._at
+            self._rows, self._at = rows, selected or 0
+            changed = [made for number, made in rows.items() if old.get(number) != made]
+            if changed or [*old] != [*rows] or at != self._at:
+                self._tell(changed)
+
+    def choose(self, number: int) -> None:
+        """Look at a superstep, as a press on its box does."""
+        self._chosen(number)
+
+    def _tell(self, changed: list[list[Any]], **more: bool) -> None:
+        order = [*self._rows]
+        told = {"kind": "boxes", "order": order, "changed": changed, "selected": self._at}
+        self.send({**told, **more})
+
+    def _answer_hello(self) -> None:
+        with self._lock:
+            self._tell([*self._rows.values()], full=True)
+
+    def get_state(self, key: Any = None, drop_defaults: bool = False) -> dict[str, Any]:
+        """Return the widget's state for a page; the boxes are put in when a page asks."""
+        state = super().get_state(key, drop_defaults)
+        return state | {"boxes": [*self._rows.values()]} if "boxes" in state else state
+
+    def _receive(self, widget: object, content: Mapping[str, Any], buffers: object) -> None:
+        super()._receive(widget, content, buffers)
+        match content:
+            case {"kind": "choose", "number": int(number)} if number in self._rows:
+                self.choose(number)
+            case _:
+                pass
 
 
 class Strip(ipywidgets.VBox):
@@ -33,67 +93,27 @@ class Strip(ipywidgets.VBox):
 
     Parameters
     ----------
+    shape : Shape
+        The thread's graph.
     chosen : function
         Takes the number of the superstep whose box a person pressed.
-    more : widget, optional
-        What stands at the end of the title's line.
     """
 
-    def __init__(
-        self, chosen: Callable[[int], object], more: ipywidgets.Widget | None = None
-    ) -> None:
-        self._chosen = chosen
+    def __init__(self, shape: Shape, chosen: Callable[[int], object]) -> None:
+        self._shape = shape
         self._title = text("", "nbgraph-2nd", "nbgraph-small")
-        self._strip = row([], "nbgraph-strip")
-        self._boxes: list[ipywidgets.Button] = []  # the newest first
-        self._numbers: list[int] = []
+        self.boxes = Boxes(chosen)
         title = classed(ipywidgets.Label("Timeline"), "nbgraph-h3")
-        head = row([title, self._title, *([more] if more else [])], "nbgraph-row")
-        super().__init__([head, self._strip])
+        super().__init__([row([title, self._title], "nbgraph-row"), self.boxes])
 
     def show(self, snapshot: Snapshot, selected: int | None = None) -> None:
-        """Draw a snapshot's supersteps, one of them as selected; boxes are used again."""
-        steps = snapshot.supersteps[-(_SHOWN_RUNNING if snapshot.running else _SHOWN) :]
+        """Draw a snapshot's supersteps, one of them as selected."""
         count = len(snapshot.supersteps)
-        hidden = count - len(steps)
-        earlier = f", {hidden} earlier not shown" if hidden else ""
-        self._title.value = f"{count} superstep{'' if count == 1 else 's'}{earlier}"
-        current = snapshot.position.tasks and not snapshot.position.merged
-        while len(self._boxes) < len(steps):
-            self._boxes.append(self._box(len(self._boxes)))
-        self._numbers = [step.number for step in reversed(steps)]
-        boxes = tuple(self._boxes[: len(steps)])
-        for box, step in zip(boxes, reversed(steps), strict=True):
-            _fill(box, step, now=bool(current) and step is steps[-1])
-            set_class(box, "sel", on=step.number == selected)
-        if self._strip.children != boxes:
-            self._strip.children = boxes
-            serve_while_busy(self._strip)
-
-    def _box(self, at: int) -> ipywidgets.Button:
-        box = classed(ipywidgets.Button(tooltip="Look at this superstep"), "step")
-        box.on_click(lambda _: self._chosen(self._numbers[at]))
-        return box
+        earlier = f", {count - _SHOWN} earlier not shown" if count > _SHOWN else ""
+        set_text(self._title, f"{count} superstep{'' if count == 1 else 's'}{earlier}")
+        self.boxes.show(boxes(snapshot, self._shape, time.time(), most=_SHOWN), selected)
 
 
-def _fill(box: ipywidgets.Button, step: Superstep, *, now: bool) -> None:
-    tasks = "  ".join(_task(bar) for bar in step.tasks)
-    description = visible(f"{step.number}{', now' if now else ''}\n{tasks}")
-    if box.description != description:
-        box.description = description
-    worst = _worst(step)
-    set_class(box, "now", on=now)
-    set_class(box, "done", on=not now and worst == "done")
-
-
-def _task(bar: TaskBar) -> str:
-    took = f" {words.duration(bar.seconds)}" if bar.seconds is not None else ""
-    return f"{_SIGNS[bar.mark]} {bar.task_id}{took}"
-
-
-def _worst(step: Superstep) -> Mark:
-    marks = {bar.mark for bar in step.tasks}
-    for mark in ("failed", "waiting", "running", "idle"):
-        if mark in marks:
-            return mark
-    return "done"
+def _row(box: Box) -> list[Any]:
+    tasks = [[mark, visible(said)] for mark, said in box.tasks]
+    return [box.number, box.head, tasks, box.look]

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import ipywidgets
-from ipywidgets.widgets.widget_string import TextStyle
 
 from nbgraph.core.answers import UNSET
 from nbgraph.forms import (
@@ -24,7 +23,7 @@ from nbgraph.forms import (
 from nbgraph.notebook.editor import Editor, Making, null_tick
 from nbgraph.notebook.labels import described, set_text
 from nbgraph.notebook.lean import row, said
-from nbgraph.notebook.shared import plain
+from nbgraph.notebook.shared import slim
 
 __all__ = [
     "OwnEditor",
@@ -33,6 +32,11 @@ __all__ = [
     "is_wide",
     "shown_text",
 ]
+
+
+_MOST_ROWS = 12
+_LONG = 1_000
+"""An example that is longer is not proposed while one types."""
 
 
 class TextEditor(Editor):
@@ -64,7 +68,8 @@ class TextEditor(Editor):
             self._null.value = raw is None
         self._control.value = shown_text(raw)
         if isinstance(self._control, ipywidgets.Textarea):
-            self._control.rows = max(2, min(12, self._control.value.count("\n") + 1))
+            lines = min(_MOST_ROWS, self._control.value.count("\n") + 1)
+            self._control.rows = max(_rows(self.field), lines)
         self._control.placeholder = "null" if raw is None else "not filled in"
         self._control.disabled = raw is None
 
@@ -90,19 +95,22 @@ def _text_control(field: Field) -> Any:
         "placeholder": "not filled in",
         "continuous_update": False,
     }
-    options |= plain(TextStyle)
     if isinstance(field, JsonField):
-        return ipywidgets.Textarea(rows=3, _dom_classes=("nbgraph-mono",), **options)
+        return slim(ipywidgets.Textarea)(rows=3, _dom_classes=("nbgraph-mono",), **options)
     if is_wide(field):
-        return ipywidgets.Textarea(rows=2, **options)
+        return slim(ipywidgets.Textarea)(rows=_rows(field), **options)
     if not isinstance(field, TextField):
-        return ipywidgets.Text(**options)
+        return slim(ipywidgets.Text)(**options)
     if field.secret:
-        return ipywidgets.Password(**options)
-    examples = [each for each in field.examples if isinstance(each, str)]
+        return slim(ipywidgets.Password)(**options)
+    examples = [each for each in field.examples if isinstance(each, str) and len(each) <= _LONG]
     if examples:
-        return ipywidgets.Combobox(options=examples, ensure_option=False, **options)
-    return ipywidgets.Text(**options)
+        return slim(ipywidgets.Combobox)(options=examples, ensure_option=False, **options)
+    return slim(ipywidgets.Text)(**options)
+
+
+def _rows(field: Field) -> int:
+    return (field.rows if isinstance(field, TextField) else 0) or 2
 
 
 def is_wide(field: Field) -> bool:
@@ -135,7 +143,7 @@ class SliderEditor(Editor):
         is_whole = isinstance(field, IntegerField)
         kind: Any = ipywidgets.IntSlider if is_whole else ipywidgets.FloatSlider
         step = field.bounds.step or (1 if is_whole else (high - low) / 100)
-        self._control = kind(
+        self._control = slim(kind)(
             min=low, max=high, step=step, description=described(field), readout=False,
             continuous_update=False,
         )  # fmt: skip

@@ -229,7 +229,7 @@ class PanelTimeline(ipywidgets.VBox):
     ) -> None:
         self._session, self._looked, self._try = session, moved, trying
         self.past = Past(session, self._moved, forked, lock=lock, closable=True)
-        self._strip = Strip(self._pressed)
+        self._strip = Strip(session.driver.shape, self._pressed)
         super().__init__([self._strip, self.past])
         classed(self, "nbgraph-section", "nbgraph-timeline")
         self.show(session.snapshot)
@@ -241,11 +241,17 @@ class PanelTimeline(ipywidgets.VBox):
 
     def show(self, snapshot: Snapshot) -> None:
         """Draw a snapshot's supersteps, and the step that is looked at."""
-        moment = self.past.moment if self.past.at is not None else None
-        number = None if moment is None else moment.number + moment.now
-        self._strip.show(snapshot, number)
+        self._show_strip(snapshot)
         if self.past.at is not None:
             self.past.show()
+
+    def _show_strip(self, snapshot: Snapshot) -> None:
+        moment = self.past.moment if self.past.at is not None else None
+        self._strip.show(snapshot, None if moment is None else moment.number + moment.now)
+
+    def tick(self) -> None:
+        """Say how long tasks run and wait."""
+        self._show_strip(self._session.snapshot)
 
     def _pressed(self, number: int) -> None:
         self._try(lambda: self._choose(number))

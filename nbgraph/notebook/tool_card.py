@@ -18,7 +18,7 @@ from nbgraph.errors import AnswerError, ResumeError
 from nbgraph.notebook.card_face import CardFace
 from nbgraph.notebook.card_place import Deck, Place
 from nbgraph.notebook.decide_bar import Ready
-from nbgraph.notebook.graph_view import Keys
+from nbgraph.notebook.keys import Keys
 from nbgraph.notebook.parts import classed, column, key_class, set_class, within
 from nbgraph.notebook.routing import serve_while_busy
 from nbgraph.notebook.tool_record import decision_record

@@ -11,7 +11,8 @@ import ipywidgets
 from nbgraph import words
 from nbgraph.core.driver import NodeShape
 from nbgraph.notebook.labels import visible
-from nbgraph.notebook.parts import button, classed, mark, row, set_class, show_mark, spacer, text
+from nbgraph.notebook.marks import show_mark
+from nbgraph.notebook.parts import button, classed, mark, row, set_class, spacer, text
 from nbgraph.session import Session
 from nbgraph.snapshot import Snapshot
 
@@ -71,6 +72,7 @@ class Toolbar(ipywidgets.VBox):
         self._buttons = {item.name: self._button(item) for item in _TOOLS}
         self._mark = mark("idle")
         self._holds = ""
+        self._pauses = False
         self._status = text("")
         self._chip = row([self._mark, self._status], "nbgraph-chip", "nbgraph-status")
         copy = button("", lambda: None, "only", "nbgraph-copy-text", icon="copy", tooltip="Copy")
@@ -135,11 +137,13 @@ class Toolbar(ipywidgets.VBox):
             _display(each, on=wanted and not (name == "into" and not self._has_subgraphs))
         held = words.held(snapshot, self._session.driver.capabilities)
         for name, each in self._named().items():
-            set_class(each, "nbgraph-held", on=name in held)
             tooltip = held.get(name) or _tooltip(name)
-            if each.tooltip != tooltip:
-                each.tooltip = tooltip
-        self._why.value = self._holds or words.why(snapshot)
+            with each.hold_sync():  # one message
+                set_class(each, "nbgraph-held", on=name in held)
+                if each.tooltip != tooltip:
+                    each.tooltip = tooltip
+        self._pauses = self._pauses and snapshot.running
+        self._say_why(snapshot)
         self._status.value = words.status(snapshot)
         self._show_mark(words.status_mark(snapshot))
         self._show_branches(branch_id, branches)
@@ -154,7 +158,16 @@ class Toolbar(ipywidgets.VBox):
     def hold(self, node: str | None) -> None:
         """Say which async node holds the loop, so that nothing else runs; None when none does."""
         self._holds = "" if node is None else _HOLDS.format(visible(node))
-        self._why.value = self._holds or words.why(self._session.snapshot)
+        self._say_why(self._session.snapshot)
+
+    def pausing(self) -> None:
+        """Say that the run pauses when its superstep is finished, until it does."""
+        self._pauses = self._session.snapshot.running
+        self._say_why(self._session.snapshot)
+
+    def _say_why(self, snapshot: Snapshot) -> None:
+        pauses = _PAUSES if self._pauses else ""
+        self._why.value = self._holds or pauses or words.why(snapshot)
 
     def _show_mark(self, name: str) -> None:
         show_mark(self._mark, name)
@@ -179,6 +192,7 @@ _HOLDS = (
     "{} holds the loop: it is async and computes or sleeps without await, so nothing else runs. "
     "Make it a plain def, or await."
 )
+_PAUSES = "Pauses when this superstep is finished."
 
 
 def _menu(session: Session) -> Any:

@@ -20,7 +20,7 @@ from nbgraph.forms import (
 from nbgraph.notebook.editor import NO_VALUE, Editor, GroupEditor, Making
 from nbgraph.notebook.lean import button, column, set_hidden
 from nbgraph.notebook.routing import serve_while_busy
-from nbgraph.notebook.shared import plain
+from nbgraph.notebook.shared import slim
 
 __all__ = ["LaterEditor", "UnionEditor"]
 
@@ -56,7 +56,7 @@ class UnionEditor(GroupEditor):
         options = tuple((text, index) for index, text in enumerate(labels))
         kind: Any = ipywidgets.Dropdown if self._is_list else ipywidgets.RadioButtons
         names = ("nbgraph-kind",) if self._is_list else ("nbgraph-kind", "nbgraph-choice")
-        return kind(options=options, value=None, description="Kind", _dom_classes=names, **plain())
+        return slim(kind)(options=options, value=None, description="Kind", _dom_classes=names)
 
     def parts(self) -> Iterator[tuple[str, Editor]]:
         """Yield the editor of the kind that is chosen, which has the same place."""

@@ -32,8 +32,8 @@ __all__ = ["App", "Browser", "BrowserMissingError", "KernelError", "Notebook", "
 App = Literal["lab", "notebook"]
 ADDRESSES: Mapping[App, str] = {"lab": "doc/tree", "notebook": "notebooks"}
 
-START_SECONDS = 60
-WAIT_SECONDS = 30
+START_SECONDS = 120
+WAIT_SECONDS = 60
 TOKEN = "test"
 
 CHROMIUM_NAMES = ("chromium", "chromium-browser")

@@ -173,7 +173,7 @@ def test_a_double_click_on_submit_applies_once(open_notebook: Open):
 
 
 def test_a_click_is_served_while_another_cell_runs(open_notebook: Open):
-    busy = "import threading\nreleased = threading.Event()\nprint('busy')\nreleased.wait(60)"
+    busy = "import threading\nreleased = threading.Event()\nprint('busy')\nreleased.wait(600)"
     notebook = open_notebook([DESK, 'panel = Panel(desk, "busy", {"amount": 5})\npanel', busy])
     notebook.run_all()
     notebook.wait_output(2, "busy")

@@ -14,7 +14,6 @@ from .labtool import Notebook
 
 pytestmark = pytest.mark.browser
 
-expect.set_options(timeout=20_000)
 
 SETUP = """
 from datetime import date, datetime, timedelta
@@ -104,7 +103,7 @@ def submit(form: Locator) -> None:
 
 
 def wait_until_sent(form: Locator) -> None:
-    expect(form.locator(".nbgraph-actions")).to_contain_text("Sent", timeout=30_000)
+    expect(form.locator(".nbgraph-actions")).to_contain_text("Sent")
 
 
 def field(form: Locator, label: str) -> Locator:
@@ -172,6 +171,7 @@ def test_a_line_that_appears_under_the_pointer_does_not_take_the_click(
 
 
 def test_leaving_fields_sends_nothing(open_notebook: Open) -> None:
+    """Report G42."""
     notebook, form = form_of(open_notebook, UNION)
     form.get_by_label("Card", exact=True).check()
     field(form, "Digits *").fill("4242")
@@ -272,6 +272,7 @@ ipywidgets.VBox((form, many))
 
 
 def test_what_was_pasted_last_is_sent_each_time(open_notebook: Open) -> None:
+    """Report G41."""
     notebook, form = form_of(open_notebook, PASTED)
     rounds = [("Text", "word {}"), ("Long", "line {}"), ("Number", "{}"), ("Day", "2026-11-{:02}")]
     told: list[object] = []
@@ -290,6 +291,7 @@ def test_what_was_pasted_last_is_sent_each_time(open_notebook: Open) -> None:
 
 
 def test_a_secret_is_not_in_the_saved_notebook(open_notebook: Open) -> None:
+    """Report G50."""
     notebook, form = form_of(
         open_notebook,
         "shown({'type': 'object', 'properties': "

@@ -10,7 +10,6 @@ from playwright.sync_api import expect
 from .conftest import Open
 
 pytestmark = pytest.mark.browser
-expect.set_options(timeout=20_000)
 
 DESK = """
 import asyncio

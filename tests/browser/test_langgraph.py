@@ -8,7 +8,6 @@ from playwright.sync_api import expect
 from .conftest import Open
 
 pytestmark = pytest.mark.browser
-expect.set_options(timeout=20_000)
 
 AGENT = """
 from langchain.agents import create_agent

@@ -119,6 +119,7 @@ def test_a_panel_on_a_thread_that_had_ended_stays_and_closed_it_leaves_the_pictu
 def test_a_thread_that_waits_keeps_its_panel_and_tells_other_readers_where_it_stands(
     open_notebook: Open, server: Server
 ):
+    """Report G46."""
     panel = 'panel = Panel(desk, "waits", {"amount": 5})\npanel'
     notebook = open_notebook([DESK, panel, "1 + 1"])
     notebook.run(0)
@@ -164,7 +165,7 @@ def test_a_panel_that_waited_reads_without_its_kernel_trusted_or_not(
         assert "data:image/svg+xml;base64," in page
 
 
-BUSY = "released = threading.Event()\nprint('busy')\nreleased.wait(60)"
+BUSY = "released = threading.Event()\nprint('busy')\nreleased.wait(600)"
 MARK = "document.activeElement.nbgraphStays = true"
 STAYS = "document.activeElement.nbgraphStays === true"
 

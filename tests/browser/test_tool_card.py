@@ -11,7 +11,6 @@ from .conftest import Open
 from .labtool import Notebook
 
 pytestmark = pytest.mark.browser
-expect.set_options(timeout=20_000)
 
 DESK = """
 from nbgraph import InMemoryStateStore, Panel, ScriptedChat, ToolCard, build_react_agent, tool

@@ -122,6 +122,14 @@ def test_decimal_text_is_told_apart_from_other_text() -> None:
     assert publish(Decimal) != publish(float | str)
 
 
+@pytest.mark.parametrize(("one", "other"), [(bool | int, int | bool), (int | bool, bool | int)])
+def test_equal_types_are_published_each_in_its_own_order(one: Any, other: Any) -> None:
+    def order(kind: Any) -> list[Any]:
+        return [each["type"] for each in (publish(kind) or {})["anyOf"]]
+
+    assert order(one) == order(other)[::-1]
+
+
 def test_what_is_published_can_be_changed_without_changing_the_next() -> None:
     first = publish(Order)
     assert first is not None

@@ -8,6 +8,7 @@ import struct
 import subprocess
 import sys
 import zlib
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
@@ -382,6 +383,15 @@ def test_a_frame_that_would_unpack_to_too_many_cells_is_not_read() -> None:
     with pytest.raises(StateStoreError, match="cells"):
         revived(damaged(kept, bomb))
     assert UNPACKED_LIMIT == 2**31
+
+
+def test_no_changed_byte_of_what_a_frame_says_of_itself_ends_the_process() -> None:
+    kept = blob_of(KEPT["frame: days"], "x")
+    length = int.from_bytes(kept.content[-8:-4], "little")
+    for at in range(len(kept.content) - 8 - length, len(kept.content)):
+        changed = kept.content[:at] + b"\x4e" + kept.content[at + 1 :]
+        with suppress(StateStoreError):
+            assert isinstance(revived(damaged(kept, changed)), pd.DataFrame)
 
 
 @pytest.mark.parametrize("name", ["frame: days", "array: floats", "image: RGB"])

@@ -46,6 +46,7 @@ def counting() -> Graph:
 def test_without_graphviz_a_run_works_and_one_line_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """Report G51."""
     monkeypatch.setattr(layout, "find_spec", lambda name: None)
     monkeypatch.setattr("shutil.which", lambda command: None)
     shape = chain("no picture of this one")
@@ -59,11 +60,13 @@ def test_without_graphviz_a_run_works_and_one_line_says_what_to_install(
 
 
 def test_backslashes_and_quotes_are_drawn_as_typed() -> None:
+    """Report G52."""
     labels = ["C:\\", 'say "hi"', "\\", "\\\\", 'a\\"b', "\\N"]
     assert names_in(svg(chain(*labels))) == labels
 
 
 def test_a_colon_is_part_of_a_name_and_no_port() -> None:
+    """Report G53."""
     nodes = tuple(NodeShape(path, path) for path in ("agent::plan", "'B::C'", "A", "A:n"))
     edges = (EdgeShape("agent::plan", "'B::C'"), EdgeShape("A:n", "A"))
     text = svg(Shape("ports", nodes, edges, {}))
@@ -72,6 +75,7 @@ def test_a_colon_is_part_of_a_name_and_no_port() -> None:
 
 
 def test_angle_brackets_are_text() -> None:
+    """Report G54."""
     labels = ["<lambda>", "<lambda> <map>", "<b>x</b>", "<", ">", "<>", "<<B>x</B>>"]
     text = svg(chain(*labels))
     assert names_in(text) == labels
@@ -79,6 +83,7 @@ def test_angle_brackets_are_text() -> None:
 
 
 def test_text_of_any_script_is_whole_and_has_room() -> None:
+    """Report G55."""
     labels = ["承認", "Проверка", "محمد", "✅", "e\u0301", "처리 중인 환불 요청"]
     text = svg(chain(*labels))
     assert names_in(text) == labels
@@ -94,6 +99,7 @@ def test_text_of_any_script_is_whole_and_has_room() -> None:
 
 
 def test_a_picture_stands_on_a_ground_of_its_own_and_marks_differ_in_shape() -> None:
+    """Report G56, in a saved file."""
     marks = ("running", "done", "waiting", "failed")
     text = Drawing(chain(*marks)).svg
     plate = ElementTree.fromstring(text)[0]
@@ -104,6 +110,7 @@ def test_a_picture_stands_on_a_ground_of_its_own_and_marks_differ_in_shape() -> 
 def test_a_huge_graph_is_given_up_after_a_while_and_the_process_is_gone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """Report G57."""
     monkeypatch.setattr(layout, "TIME_LIMIT", 0.2)
     throw = random.Random(1)
     nodes = tuple(NodeShape(f"n{at}", f"n{at}") for at in range(2_000))
@@ -121,12 +128,14 @@ def test_a_huge_graph_is_given_up_after_a_while_and_the_process_is_gone(
 
 
 def test_no_id_stands_twice_on_a_page_as_there_is_none() -> None:
+    """Report G58."""
     page = "".join(svg(shape) for shape in (chain("a", "b"), chain("a", "b"), tree(9)))
     assert re.search(r"\bid=", page) is None
     assert "url(#" not in page
 
 
 def test_many_steps_send_few_and_small_messages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Report G59."""
     labels = [f"n{at}" for at in range(30)]
     view = GraphView(chain(*labels))
     sent: list[str] = []

@@ -92,8 +92,8 @@ UNION = UnionField(
             TupleField(items=(IntegerField(label="1"), TextField(label="2"))),
         ),
         (dict[str, int], MapField(key=KEY, value=IntegerField())),
-        (dict[str, Any], JsonField(why="an object")),
-        (list[Any], JsonField(why="a list")),
+        (dict[str, Any], MapField(key=KEY, value=JsonField(why="anything"))),
+        (list[Any], ListField(item=JsonField(why="anything"))),
         (Any, JsonField(why="anything")),
         (
             Geo,
@@ -164,7 +164,7 @@ def test_a_pattern_that_is_not_checked_says_so() -> None:
             {"type": "string", "readOnly": True, "deprecated": True},
             "set by the program, no longer used",
         ),
-        ({"type": "array"}, "a list, written as JSON"),
+        ({}, "anything, written as JSON"),
         ({"type": "array", "items": {"type": "integer"}, "maxItems": 3}, "each a whole number"),
         (
             {"type": "array", "items": {"type": "string"}, "minItems": 1, "uniqueItems": True},
@@ -191,7 +191,8 @@ def test_a_part_without_a_field_does_not_take_the_rest_with_it() -> None:
     assert kinds == [
         ("", ObjectField),
         ("name", TextField),
-        ("tags", JsonField),
+        ("tags", ListField),
+        ("", JsonField),
         ("any", JsonField),
     ]
 

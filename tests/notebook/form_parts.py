@@ -19,7 +19,9 @@ def parts(widget: Any) -> Iterator[Any]:
 
 def visible(widget: Any) -> Iterator[Any]:
     """Yield a widget and all in it that is on the page."""
-    if widget.layout.display == "none" or "nbgraph-gone" in getattr(widget, "_dom_classes", ()):
+    names = getattr(widget, "_dom_classes", ())
+    layout = getattr(widget, "layout", None)
+    if "nbgraph-gone" in names or (layout is not None and layout.display == "none"):
         return
     yield widget
     for child in getattr(widget, "children", ()):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import ipywidgets
 import pytest
-from form_parts import add, inputs, named, words
+from form_parts import add, inputs, named, parts, words
 from pydantic import BaseModel, Field
 
 from nbgraph import (
@@ -23,6 +24,7 @@ from nbgraph import (
 )
 from nbgraph.core.answers import UNSET
 from nbgraph.forms import draft_of, inputs_of, read, untouched
+from nbgraph.notebook.drafts import StartPlace
 from nbgraph.notebook.form import Form
 from nbgraph.notebook.panel import Panel
 
@@ -189,9 +191,88 @@ def test_a_draft_has_what_was_filled_in_and_nothing_write_only() -> None:
     assert named(form, "nbgraph-kind")[0].index == 1
 
 
+OPEN = {"type": "object", "properties": {"a": {"type": "string"}}, "default": {}}
+HIDDEN = {"type": "string", "writeOnly": True}
+
+
+def begin_a_row(form: Form) -> None:
+    add(form)
+
+
+def type_a_secret(form: Form) -> None:
+    control(form, "A").value = "never kept"
+
+
+@pytest.mark.parametrize(
+    ("schema", "act"),
+    [
+        ({**OPEN, "additionalProperties": {"type": "integer"}}, begin_a_row),
+        ({**OPEN, "properties": {"a": HIDDEN}}, type_a_secret),
+        ({**OPEN, "properties": {"a": HIDDEN, "b": {"default": 1}}, "default": {"b": 1}},
+         type_a_secret),
+    ],
+)  # fmt: skip
+def test_what_leaves_only_the_defaults_is_no_draft(
+    schema: dict[str, Any], act: Callable[[Form], None]
+) -> None:
+    form = Form(schema)
+    act(form)
+    assert form._fields.draft() is UNSET
+
+
 def test_text_that_is_no_json_yet_is_not_kept_as_something_else() -> None:
     form = Form({"type": "object", "properties": {"data": {}, "a": {"type": "string"}}})
     control(form, "A").value = "x"
     next(each for each in inputs(form, "Data")).value = "{bad"
     assert isinstance(inputs(form, "Data")[0], ipywidgets.Textarea)
     assert form._fields.draft() == {"a": "x"}
+
+
+# --- the start form ---------------------------------------------------------------------------
+
+
+class Order(BaseState):
+    article: str
+    count: int = 1
+
+
+@node
+def ship(state: Order) -> dict[str, Any]:
+    return {"count": state.count + 1}
+
+
+def order_panel(store: Any, thread_id: str = "t") -> tuple[Panel, Form]:
+    flow = Graph(Order, name="order", state_store=store).flow(START >> ship >> END)
+    panel = Panel(flow, thread_id=thread_id)
+    return panel, next(each for each in parts(panel) if isinstance(each, Form))
+
+
+def test_what_is_typed_into_a_start_form_is_there_when_it_is_shown_again() -> None:
+    store = InMemoryStateStore()
+    _, form = order_panel(store)
+    control(form, "Article").value = "desk lamp"
+    control(form, "Count").value = "2x"
+    assert "Draft kept" in " ".join(words(form))
+    _, again = order_panel(store)
+    assert (again.value, again.errors) == (form.value, form.errors)
+    assert control(again, "Count").value == "2x"
+    assert order_panel(store, "another")[1].value is UNSET
+    assert order_panel(InMemoryStateStore())[1].value is UNSET
+
+
+def test_a_start_form_forgets_what_was_typed_when_its_graph_is_started() -> None:
+    store = InMemoryStateStore()
+    panel, form = order_panel(store)
+    control(form, "Article").value = "desk lamp"
+    assert form.submit()
+    assert panel.session.settle().state.count == 2
+    assert StartPlace(panel.session.driver).found is None
+
+
+def test_a_start_form_that_was_emptied_again_keeps_nothing() -> None:
+    store = InMemoryStateStore()
+    panel, form = order_panel(store)
+    control(form, "Article").value = "desk lamp"
+    control(form, "Article").value = ""
+    assert StartPlace(panel.session.driver).found is None
+    assert "Draft kept" not in " ".join(words(form))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 
 import ipywidgets
 import pytest
+from form_parts import errors_shown, named, parts, visible
 from pydantic import BaseModel, Field, SecretStr
 
 from nbgraph.core.answers import UNSET, publish, remember
@@ -52,24 +52,6 @@ def question(response_schema: Any = Refund, **more: Any) -> Interrupt:
     )
 
 
-def parts(widget: ipywidgets.Widget) -> Iterator[Any]:
-    yield widget
-    for child in getattr(widget, "children", ()):
-        yield from parts(child)
-
-
-def visible(widget: ipywidgets.Widget) -> Iterator[Any]:
-    if widget.layout.display == "none" or "nbgraph-gone" in getattr(widget, "_dom_classes", ()):
-        return
-    yield widget
-    for child in getattr(widget, "children", ()):
-        yield from visible(child)
-
-
-def named(form: Form, name: str) -> list[Any]:
-    return [each for each in visible(form) if name in getattr(each, "_dom_classes", ())]
-
-
 def control(form: Form, label: str) -> Any:
     """Return the input with this description, with or without its star."""
     return next(
@@ -79,10 +61,6 @@ def control(form: Form, label: str) -> Any:
 
 def button(form: Form, name: str) -> ipywidgets.Button:
     return named(form, name)[0]
-
-
-def errors_shown(form: Form) -> list[str]:
-    return [label.value for label in named(form, "nbgraph-error")]
 
 
 def summary_shown(form: Form) -> list[str]:
@@ -222,7 +200,8 @@ def test_a_list_of_many_options_is_searched() -> None:
     form = Form({"enum": [f"option {number}" for number in range(50)]})
     search = control(form, "Answer")
     search.value = "option 7"
-    assert (type(search), form.value) == (ipywidgets.Combobox, "option 7")
+    assert isinstance(search, ipywidgets.Combobox)
+    assert form.value == "option 7"
     search.value = "nothing like it"
     assert list(form.errors) == [""]
 

@@ -244,3 +244,34 @@ def test_rows_that_are_gone_leave_no_widget_behind() -> None:
     inner = list(parts(row))
     press(form, "nbgraph-remove")
     assert [each for each in inner if each.comm is not None] == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        (list[str], [f"word {number}" for number in range(5_000)]),
+        (dict[str, int], {f"key {number}": number for number in range(5_000)}),
+        (list[list[int]], [[1, 2]] * 120),
+    ],
+)
+def test_what_is_too_long_for_rows_is_kept_and_shown_as_it_is(kind: Any, value: Any) -> None:
+    form = Form(kind, value=value)
+    assert (form.value, form.errors) == (value, {})
+    assert len(list(parts(form))) < 8_000
+    form.value = value[:-1] if isinstance(value, list) else {}
+    assert form.errors == {}
+
+
+def test_a_default_that_is_too_long_for_rows_is_not_filled_in() -> None:
+    form = Form({"properties": {"a": {"type": "array", "items": {}, "default": [1] * 90_000}}})
+    assert len(list(parts(form))) < 100
+    assert (form.value, form.errors) == ({}, {})
+
+
+def test_too_many_lines_are_not_pasted() -> None:
+    form = Form(list[str])
+    named(form, "nbgraph-paste")[0].click()
+    lines = named(form, "nbgraph-lines")[0]
+    lines.value = "\n".join(map(str, range(301)))
+    assert form.errors == {"": "Fill this in"}
+    assert "up to 300 rows; write more as JSON" in words(form)

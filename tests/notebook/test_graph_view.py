@@ -16,7 +16,8 @@ from nbgraph.drawing import address
 from nbgraph.drawing.static import LIGHT
 from nbgraph.errors import DrawingError
 from nbgraph.notebook import style
-from nbgraph.notebook.graph_view import GraphView, Keys
+from nbgraph.notebook.graph_view import GraphView
+from nbgraph.notebook.keys import Keys
 from nbgraph.notebook.routing import serve_while_busy
 
 STATIC = Path(style.__file__).parent / "static"

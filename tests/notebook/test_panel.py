@@ -277,11 +277,13 @@ def test_pausing_ends_the_run_when_its_superstep_is_finished():
     panel = Panel(graph, "t", {"amount": 1})
     assert entered.wait(60)
     assert "Running" in shown(panel)
-    panel.session.pause()
+    press(panel, "nbgraph-pause")
+    assert "Pauses when this superstep is finished." in shown(panel)
     go_on.set()
     assert panel.session.settle().status == "interrupted"
     assert panel.session.next == ("price",)
     assert "Paused before price" in shown(panel)
+    assert "Pauses when" not in shown(panel)
 
 
 def test_compare_shows_two_sessions_and_how_their_states_differ():

@@ -43,6 +43,7 @@ SINCE = [
 
 @pytest.mark.parametrize("schema", SINCE)
 def test_text_or_null_is_one_text_with_a_tick_however_it_is_written(schema: Any) -> None:
+    """Report G60."""
     form = Form(obj(since=schema))
     assert form.value in ({}, {"since": None})
     assert len(inputs(form, "Since")) == len(named(form, "nbgraph-null")) == 1
@@ -53,6 +54,7 @@ def test_text_or_null_is_one_text_with_a_tick_however_it_is_written(schema: Any)
 
 
 def test_a_default_of_null_stays_null() -> None:
+    """Report G61."""
     form = Form({"type": ["null", "object"], "default": None, **obj(a={"type": "string"})}
                 | {"type": ["null", "object"]})  # fmt: skip
     assert (form.value, form.errors, form.submit()) == (None, {}, True)
@@ -65,6 +67,7 @@ class Compound(BaseModel):
 
 
 def test_null_and_empty_are_told_apart_in_lists_maps_and_tuples() -> None:
+    """Report G62."""
     form = Form(Compound)
     assert form.value == {"texts": None, "counts": None, "pair": None}
     for value in ({"texts": []}, {"texts": None}, {"counts": {}}, {"pair": [1, "a"]}):
@@ -82,6 +85,7 @@ def test_null_and_empty_are_told_apart_in_lists_maps_and_tuples() -> None:
 
 
 def test_yes_or_no_is_asked_and_no_is_an_answer() -> None:
+    """Report G63."""
     sent: list[Any] = []
     form = Form({**obj(approved={"type": "boolean"}), "required": ["approved"]})
     form.on_submit(sent.append)
@@ -114,6 +118,7 @@ LIMITS = {
     ],
 )
 def test_what_is_said_about_a_field_is_also_checked(change: Any, place: str) -> None:
+    """Report G64."""
     sent: list[Any] = []
     form = Form(LIMITS)
     form.on_submit(sent.append)
@@ -133,6 +138,7 @@ NODE = {
 
 
 def test_a_node_in_a_node_is_opened_on_demand() -> None:
+    """Report G65."""
     form = Form(NODE)
     assert len(list(parts(form))) < 100
     assert len(inputs(form, "Name")) == 1
@@ -146,6 +152,7 @@ def test_a_node_in_a_node_is_opened_on_demand() -> None:
 
 
 def test_a_choice_of_numbers_gives_a_number() -> None:
+    """Report G66."""
     form = Form({"type": "number", "enum": [1, 2.5, 3]})
     control(form, "Answer").index = 1
     assert form.value == 2.5
@@ -154,6 +161,7 @@ def test_a_choice_of_numbers_gives_a_number() -> None:
 
 
 def test_a_moment_keeps_its_offset() -> None:
+    """Report G67."""
     moment = "2026-03-08T02:30:00-05:00"
     form = Form({"type": "string", "format": "date-time", "default": moment})
     assert control(form, "Answer").value == moment
@@ -175,6 +183,7 @@ TLS = {
 
 
 def test_what_belongs_to_another_kind_is_not_sent() -> None:
+    """Report G68."""
     form = Form(TLS)
     kind = named(form, "nbgraph-kind")[0]
     kind.index = 1
@@ -197,6 +206,7 @@ FREE = {
 
 
 def test_fields_of_any_name_are_added_renamed_and_taken_away() -> None:
+    """Report G69."""
     form = Form(FREE)
     add(form)
     named(form, "nbgraph-map-key")[0].value = "one"
@@ -214,6 +224,7 @@ def test_fields_of_any_name_are_added_renamed_and_taken_away() -> None:
 
 
 def test_a_reference_out_of_the_schema_opens_no_connection() -> None:
+    """Report G70."""
     calls: list[Any] = []
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(0.05)
@@ -248,6 +259,7 @@ def test_a_reference_out_of_the_schema_opens_no_connection() -> None:
 
 
 def test_a_pattern_takes_no_time_and_what_breaks_it_is_refused() -> None:
+    """Report G71."""
     form = Form({"type": "string", "pattern": "^(a+)+$"})
     control(form, "Answer").value = "a" * 60 + "!"  # backtracking through it would never end
     assert form.submit() is False
@@ -260,6 +272,7 @@ MARKUP = "<img src=x onerror=alert(1)> $x^2$ [a](b)"
 
 
 def test_markup_in_a_schema_is_text() -> None:
+    """Report G47."""
     form = Form(
         {
             **obj(**{MARKUP: {"enum": [MARKUP, "b"], "description": MARKUP, "title": MARKUP}}),
@@ -287,6 +300,7 @@ CITIES = {
 
 
 def test_a_choice_whose_options_changed_is_what_it_shows() -> None:
+    """Report G48."""
     form = Form(CITIES)
     control(form, "Country").index = 0
     control(form, "City").index = 1
@@ -300,6 +314,7 @@ def test_a_choice_whose_options_changed_is_what_it_shows() -> None:
 
 @pytest.mark.parametrize("number", [12345678901112131, 2**53 + 1, 2**63, -(2**100)])
 def test_a_large_number_keeps_every_digit(number: int) -> None:
+    """Report G49."""
     form = Form(obj(account={"type": "integer"}), value={"account": number})
     assert control(form, "Account").value == str(number)
     assert form.value == {"account": number}
@@ -308,6 +323,7 @@ def test_a_large_number_keeps_every_digit(number: int) -> None:
 
 
 def test_a_secret_that_was_sent_is_in_no_widget() -> None:
+    """Report G50."""
     secret = {"type": "string", "format": "password", "writeOnly": True}
     form = Form(obj(api_key=secret))
     sent: list[Any] = []
@@ -320,6 +336,7 @@ def test_a_secret_that_was_sent_is_in_no_widget() -> None:
 
 
 def test_a_change_that_rebuilds_the_form_is_told_once() -> None:
+    """Report G44."""
     form = Form(CITIES)
     told: list[Any] = []
     form.observe(lambda change: told.append(change["new"]), names="value")
@@ -354,6 +371,7 @@ def confirm(state: Sum) -> dict[str, int]:
 
 
 def test_a_panel_that_was_shown_five_times_answers_once() -> None:
+    """Report G45."""
     ran.clear()
     store = InMemoryStateStore()
     graph = Graph(Sum, name="sum", state_store=store).flow(START >> confirm >> END)
@@ -371,6 +389,7 @@ def test_a_panel_that_was_shown_five_times_answers_once() -> None:
 
 
 def test_a_form_without_its_kernel_says_what_was_asked_and_what_stood_there() -> None:
+    """Report G46."""
     secret = {"type": "string", "format": "password"}
     shape = {**obj(amount={"type": "integer"}, key=secret), "required": ["amount", "key"]}
     form = Form(shape, value={"key": "hunter2"}, message="Pay back?")

@@ -162,7 +162,7 @@ def test_in_a_panel_a_box_of_the_strip_opens_its_step_and_back_to_now_closes_it(
     panel = Panel(session)
     (past,) = found(panel, "nbgraph-past")
     assert past.children == ()
-    found(panel, "step")[-1].click()
+    panel._timeline._strip.boxes.choose(1)
     assert "State: start → after 1" in texts(past)
     (back,) = (b for b in _within(past) if getattr(b, "description", "") == "Back to now")
     back.click()
@@ -171,7 +171,7 @@ def test_in_a_panel_a_box_of_the_strip_opens_its_step_and_back_to_now_closes_it(
 
 def test_a_fork_from_a_step_of_a_panel_is_shown_there():
     panel = Panel(finished())
-    found(panel, "step")[-1].click()
+    panel._timeline._strip.boxes.choose(1)
     (button,) = found(panel, "nbgraph-fork-here")
     button.click()
     (form,) = found(panel, "nbgraph-state-form")

@@ -258,6 +258,7 @@ let pressed = null;
 
 function onPress(event) {
   const button = event.target.closest("button");
+  wishes += 1; // a person says where the focus goes
   const early = isArming(button);
   pressed = button && event.button === 0 ? { button, early, was: button.getBoundingClientRect() } : null;
   if (pressed) button.setPointerCapture(event.pointerId);
@@ -376,7 +377,20 @@ function nameGroup(box, role) {
 
 // What shall have the focus may come to the page a little later than the word for it. On a card it is
 // the button that is safe to press; keys reach the card from there.
-function focusIn(root, name, tries = 240) {
+function focusIn(root, name) {
+  const mine = ++wishes;
+  const [had, until] = [document.activeElement, performance.now() + 30_000];
+  const look = () => {
+    const { activeElement: has } = document;
+    const elsewhere = has !== had && has?.matches(`${TEXT}, [contenteditable=true]`); // a person is
+    if (mine !== wishes || elsewhere || focusNow(root, name) || performance.now() > until) return;
+    requestAnimationFrame(look);
+  };
+  look();
+}
+let wishes = 0; // the newest counts
+
+function focusNow(root, name) {
   const place = root?.querySelector(`.${CSS.escape(name)}`);
   const field = "input:not(:disabled), textarea:not(:disabled), select:not(:disabled), button";
   const wrong = place?.querySelector(`.nbgraph-has-error :is(${field})`);
@@ -384,6 +398,5 @@ function focusIn(root, name, tries = 240) {
   const safe = isCard ? place.querySelector("button.nbgraph-deny") : place?.querySelector(field);
   const target = wrong ?? (place?.matches(field) ? place : safe);
   target?.focus();
-  const isThere = isCard ? document.activeElement === target : target;
-  if (!isThere && tries) requestAnimationFrame(() => focusIn(root, name, tries - 1));
+  return isCard ? document.activeElement === target : Boolean(target);
 }

@@ -1,0 +1,67 @@
+"""What a form asks: its field, who judges the answer, and the words around it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from nbgraph.core.answers import judge, problems_of, publish
+from nbgraph.core.events import Interrupt
+from nbgraph.core.json_values import Json
+from nbgraph.errors import AnswerError
+from nbgraph.forms import Field, ObjectField, TextField, read
+
+__all__ = ["Asked", "asked_by", "asked_of"]
+
+Judge = Callable[[Json], Mapping[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a form asks, and who judges the answer.
+
+    Attributes
+    ----------
+    judge : callable
+        Returns what is wrong with an answer, by JSON Pointer.
+    interrupt : Interrupt or None
+        The pending question, if it is one.
+    submit : str
+        What the button says.
+    """
+
+    field: Field
+    judge: Judge
+    message: str | None = None
+    interrupt: Interrupt | None = None
+    submit: str = "Submit answer"
+
+    @property
+    def is_partly_needed(self) -> bool:
+        """Whether some fields wear a star and others not, so that it has to be explained."""
+        field = self.field
+        return isinstance(field, ObjectField) and len({each.required for each in field.fields}) > 1
+
+
+def asked_of(kind: Any, message: str | None = None, submit: str = "Submit answer") -> Asked:
+    """Return what a form of a type or a JSON Schema asks."""
+    field = _field(publish(kind))
+    return Asked(field, lambda answer: problems_of(kind, answer), message, submit=submit)
+
+
+def asked_by(interrupt: Interrupt, thread_id: str | None) -> Asked:
+    """Return what a pending question asks; its Python type judges where this process knows it."""
+
+    def problems(answer: Json) -> Mapping[str, str]:
+        try:
+            judge(interrupt, answer, thread_id=thread_id)
+        except AnswerError as error:
+            return error.problems
+        return {}
+
+    return Asked(_field(interrupt.response_schema), problems, interrupt.message, interrupt)
+
+
+def _field(schema: dict[str, Json] | None) -> Field:
+    return TextField(multiline=True) if schema is None else read(schema)
