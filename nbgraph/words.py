@@ -24,6 +24,7 @@ __all__ = [
     "held",
     "held_node",
     "how_answered",
+    "late",
     "line",
     "lines",
     "mark",
@@ -122,14 +123,14 @@ def _why_not_going(snapshot: Snapshot) -> str | None:
     position = snapshot.position
     if snapshot.running:
         return "waits for the end of this run"
-    if position.pending and not (position.runnable or _late(snapshot)):
+    if position.pending and not (position.runnable or late(snapshot)):
         return "waits for your answer"
     if not position.tasks:
         return "needs a start" if snapshot.status == "new" else "has nothing left to run"
     return None
 
 
-def _late(snapshot: Snapshot) -> Mapping[str, object]:
+def late(snapshot: Snapshot) -> Mapping[str, object]:
     """Return the questions whose time is over, by key."""
     return overdue(snapshot.pending, time.time())
 
@@ -138,9 +139,9 @@ def why(snapshot: Snapshot) -> str:
     """Return the line under the toolbar: why buttons wait, and what to do."""
     if snapshot.running:
         return ""
-    late = _late(snapshot)
-    if late:
-        return f"The time for {', '.join(late)} is over. Continue goes on without an answer."
+    over = late(snapshot)
+    if over:
+        return f"The time for {', '.join(over)} is over. Continue goes on without an answer."
     if snapshot.pending and not snapshot.position.runnable:
         return "Step and Continue wait for your answer. Or fork to try another one."
     match snapshot.status:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import ipywidgets
@@ -163,6 +163,7 @@ class Panel(ipywidgets.VBox):
             parts.append(text(session.notice, "nbgraph-why"))
         self.children = (column(parts, "nbgraph-panel"),)
         self._drawn: Snapshot | None = None
+        self._late: Collection[str] = ()
 
     def _wired(self, graph: GraphView) -> GraphView:
         graph.on_select(lambda path: self._try(lambda: self.inspect(path)))
@@ -225,7 +226,7 @@ class Panel(ipywidgets.VBox):
         snapshot = self.session.snapshot
         if snapshot is self._drawn:
             return
-        self._drawn = snapshot
+        self._drawn, self._late = snapshot, {*words.late(snapshot)}
         self._toolbar.show(snapshot, self.session.branch_id, self._branches)
         self._timeline.show(snapshot)
         self._main.show(snapshot)
@@ -273,7 +274,7 @@ class Panel(ipywidgets.VBox):
         snapshot = self.session.snapshot
         if snapshot.running or snapshot.pending:
             with self._painter.lock:
-                if self._questions.tick():
+                if self._questions.tick() or self._late != {*words.late(snapshot)}:
                     self._draw_again()
                 self._timeline.tick()
                 self._marking.now()

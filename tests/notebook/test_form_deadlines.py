@@ -26,6 +26,8 @@ from nbgraph.core.answers import publish
 from nbgraph.core.drafts import Draft
 from nbgraph.notebook.form import Form
 from nbgraph.notebook.keys import Keys
+from nbgraph.notebook.toolbar import Toolbar
+from nbgraph.snapshot import Snapshot
 
 ENDS = 4_000_000_000.0
 
@@ -221,6 +223,23 @@ def test_a_panel_sees_by_itself_when_the_time_runs_out() -> None:
     if is_held(panel, "continue"):
         assert freed.wait(60)
     assert is_locked_question(form)
+
+
+def test_time_that_runs_out_while_it_is_drawn_frees_the_buttons_too(monkeypatch: Any) -> None:
+    clock, show = [1e9], Toolbar.show
+    monkeypatch.setattr("time.time", lambda: clock[0])
+
+    def shown(toolbar: Toolbar, snapshot: Snapshot, *more: Any) -> None:
+        show(toolbar, snapshot, *more)
+        if snapshot.pending:
+            clock[0] = 1e9 + 3601  # before the form is made
+
+    monkeypatch.setattr(Toolbar, "show", shown)
+    panel = panel_of(3600, default=5)
+    assert is_locked_question(panel.forms["ask:ok"])
+    panel._tick()
+    assert not is_held(panel, "continue")
+    panel.close()
 
 
 def is_locked_question(form: Form) -> bool:

@@ -12,6 +12,7 @@ from ipywidgets import Widget
 from ipywidgets.widgets.widget import _instances
 
 from nbgraph import END, START, Graph, InMemoryStateStore, Panel, node
+from nbgraph.notebook.painter import Painter
 
 MOST = 30
 """Messages that going over to another status may be, models that are made included."""
@@ -33,7 +34,12 @@ def counted() -> Iterator[list[str]]:
         sent.append(f"{type(self).__name__} made")
         real_open(self)
 
-    with mock.patch.object(Widget, "_send", send), mock.patch.object(Widget, "open", open_):
+    with (
+        mock.patch.object(Widget, "_send", send),
+        mock.patch.object(Widget, "open", open_),
+        mock.patch.object(Painter, "want"),  # drawn when the test says so, not by the clock
+        mock.patch("nbgraph.notebook.panel.every"),
+    ):
         yield sent
 
 
@@ -44,7 +50,7 @@ def test_the_start_and_the_end_of_a_run_are_few_messages_however_wide_the_graph_
         @node(name=f"n{number}")
         def work(state: dict) -> dict:
             entered.set()
-            go.wait(30)
+            go.wait(60)
             return {f"n{number}": number}
 
         return work
@@ -56,7 +62,7 @@ def test_the_start_and_the_end_of_a_run_are_few_messages_however_wide_the_graph_
         panel._now()
         sent.clear()
         panel.start({})
-        assert entered.wait(30)
+        assert entered.wait(60)
         panel._now()
         start = sent.copy()
         sent.clear()

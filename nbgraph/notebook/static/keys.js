@@ -258,7 +258,6 @@ let pressed = null;
 
 function onPress(event) {
   const button = event.target.closest("button");
-  wishes += 1; // a person says where the focus goes
   const early = isArming(button);
   pressed = button && event.button === 0 ? { button, early, was: button.getBoundingClientRect() } : null;
   if (pressed) button.setPointerCapture(event.pointerId);
