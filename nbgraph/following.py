@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Literal
 
 from nbgraph.core.questions import Answered
 from nbgraph.core.store import PendingRecord, StateStore
 from nbgraph.errors import UnknownThreadError
 from nbgraph.waiting import Address, Page, Question, Survey, Wanted, answer_to, look, survey
 
-__all__ = ["STEP", "Following", "Gone"]
+__all__ = ["STEP", "Following", "Gone", "Seen"]
 
 STEP = 25
 """How many questions a window grows by."""
@@ -25,22 +27,35 @@ Gone = tuple[Question, Answered | None]
 """A question that waits no more, and its answer; None where its thread is gone."""
 
 
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a list shows: it rests, and never ends by itself."""
+
+    page: Page
+    survey: Survey
+    running: bool = False
+    status: Literal["waiting"] = "waiting"
+
+    @property
+    def pending(self) -> tuple[Question, ...]:
+        """What waits for a person."""
+        return self.page.questions
+
+
 class Following:
     """A window on the questions of a store, read again and again.
 
     Attributes
     ----------
-    page : Page
-        What was read last.
-    survey : Survey
-        What waited when it was last counted.
+    seen : Seen
+        What was read last; another object once that is not the same.
     answered : dict of Address to Answered
         What was answered of that which was seen here, the oldest first.
     """
 
     def __init__(self, store: StateStore) -> None:
         self._store = store
-        self.page, self.survey = Page(), Survey()
+        self.seen = Seen(Page(), Survey())
         self.answered: dict[Address, Answered] = {}
         self._counted = 0.0
         self._first: PendingRecord | None = None
@@ -48,9 +63,25 @@ class Following:
         self._read_as: tuple[Wanted, PendingRecord | None] = (Wanted(), None)
 
     @property
+    def page(self) -> Page:
+        """What was read last."""
+        return self.seen.page
+
+    @property
+    def survey(self) -> Survey:
+        """What waited when it was last counted."""
+        return self.seen.survey
+
+    @property
     def is_first(self) -> bool:
         """Whether the window begins with the oldest question."""
         return self._first is None
+
+    @property
+    def has_more(self) -> bool:
+        """Whether there is more, and it can be shown."""
+        can_move = self.page.place is not None
+        return self.page.has_more and (can_move or self._size < _MOST)
 
     @property
     def more_words(self) -> str:
@@ -82,13 +113,14 @@ class Following:
         StateStoreError
             If the store cannot be read; what was read before stays.
         """
-        now = time.time()
-        if now - self._counted >= _COUNT_EVERY or self.survey.count <= len(self.page.questions):
-            self.survey, self._counted = await survey(self._store), now
+        now, counted = time.time(), self.survey
+        if now - self._counted >= _COUNT_EVERY or counted.count <= len(self.page.questions):
+            counted, self._counted = await survey(self._store), now
         page = await look(self._store, wanted, size=self._size, now=now, after=self._first)
         read_as = wanted, self._first
         before = self.page.questions if read_as == self._read_as else ()
-        self.page, self._read_as = page, read_as
+        self._read_as, seen = read_as, Seen(page, counted)
+        self.seen = self.seen if seen == self.seen else seen
         there = set(page.questions)
         missing = dict.fromkeys(each for each in (*before, *also) if each not in there)
         found = [await self._became(question) for question in missing]

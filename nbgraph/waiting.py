@@ -6,24 +6,38 @@ Nothing is kept here: every page is read from `store.pending()` again.
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 from nbgraph.core.decisions import ToolInterrupt
 from nbgraph.core.events import AnswersGiven
+from nbgraph.core.lapses import is_expired
 from nbgraph.core.questions import Answered
 from nbgraph.core.store import PendingRecord, StateStore
-from nbgraph.drawing import cut, reveal
-from nbgraph.literals import literal, plain
+from nbgraph.one_line import arguments, brief, covered_arguments, in_a_line
 from nbgraph.tool_calls import asked_call
 
-__all__ = ["Address", "Page", "Question", "Survey", "Wanted", "answer_to", "look", "survey"]
+__all__ = [
+    "Address",
+    "Order",
+    "Page",
+    "Question",
+    "Survey",
+    "Wanted",
+    "answer_to",
+    "look",
+    "survey",
+]
 
 Address = tuple[str, str, str, int]
 """Which question: thread, branch, key, and the event that asked."""
+
+Order = Literal["oldest", "newest", "due"]
+"""Which questions come first."""
 
 _STEP = 200
 """How many questions are read at a time where a filter looks through them."""
@@ -77,44 +91,32 @@ class Question:
     def asks(self) -> str:
         """What is asked, in a line."""
         if self.tool is not None:
-            return reveal(self.tool)
+            return in_a_line(self.tool, _BRIEF)
         asked = self.record.interrupt
-        return cut(reveal(asked.message or brief(asked.payload)), _BRIEF)
+        return in_a_line(asked.message or brief(asked.payload, 2 * _BRIEF), _BRIEF)
 
     @cached_property
     def detail(self) -> str:
         """What it is asked about, in a line; empty if there is nothing to add."""
         asked = self.record.interrupt
         if self.call is not None:
-            return cut(arguments(self.call), _BRIEF)
-        return cut(reveal(brief(asked.payload)), _BRIEF) if asked.message else ""
+            return in_a_line(arguments(self.call, 2 * _BRIEF), _BRIEF)
+        return in_a_line(brief(asked.payload, 2 * _BRIEF), _BRIEF) if asked.message else ""
+
+    def is_overdue(self, now: float) -> bool:
+        """Whether its time is over: no answer counts any more."""
+        return is_expired(self.record.interrupt, now)
 
     @cached_property
     def searched(self) -> str:
-        """All that a search looks at."""
+        """All that a search looks at; what a tool calls a secret is not found."""
         record, asked = self.record, self.record.interrupt
         names = (record.thread_id, record.branch_id, record.graph, asked.node, asked.key)
         said = (asked.message or "", brief(asked.payload if self.call is None else None))
-        called = (self.call.tool_name, brief(self.call.arguments)) if self.call else ()
+        if self.call is None:
+            return "\n".join((*names, *said)).casefold()
+        called = self.call.tool_name, brief(covered_arguments(self.call))
         return "\n".join((*names, *said, *called)).casefold()
-
-
-def brief(value: Any) -> str:
-    """Return a payload in a line."""
-    match value:
-        case None:
-            return ""
-        case str():
-            return value
-        case Mapping():
-            return ", ".join(f"{key}: {brief(inner)}" for key, inner in value.items())  # pyright: ignore[reportUnknownVariableType] - JSON
-        case _:
-            return json.dumps(value, ensure_ascii=False)
-
-
-def arguments(call: ToolInterrupt) -> str:
-    """Return a call's arguments in a line of Python, with nothing hidden in it."""
-    return ", ".join(f"{reveal(name)}={plain(literal(v))}" for name, v in call.arguments.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +131,8 @@ class Wanted:
         Whose questions; None for all.
     older : float
         How many seconds they have waited at least.
+    order : "oldest", "newest" or "due"
+        Which come first: those that have waited longest or shortest, or whose time is over first.
     """
 
     text: str = ""
@@ -136,10 +140,11 @@ class Wanted:
     node: str | None = None
     tool: str | None = None
     older: float = 0.0
+    order: Order = "oldest"
 
     def __bool__(self) -> bool:
         """Return whether not all are wanted."""
-        return self != Wanted()
+        return self.count > 0
 
     @property
     def count(self) -> int:
@@ -158,9 +163,20 @@ class Wanted:
         )
 
 
+def _due(question: Question) -> tuple[float, float]:
+    asked = question.record.interrupt
+    return math.inf if asked.expires_at is None else asked.expires_at, asked.created_at
+
+
+_SORTED: Mapping[Order, Callable[[list[Question]], list[Question]]] = {
+    "newest": lambda found: found[::-1],
+    "due": lambda found: sorted(found, key=_due),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Questions that follow one another, the oldest first.
+    """Questions that follow one another, in the order that is wanted.
 
     Attributes
     ----------
@@ -171,13 +187,16 @@ class Page:
     looked : int
         How many were looked through for them.
     place : PendingRecord or None
-        Where a later look goes on.
+        Where a later look goes on; None where they are sorted, which is done for the oldest ones.
+    is_part : bool
+        Whether there are later ones, which the order leaves out.
     """
 
     questions: tuple[Question, ...] = ()
     has_more: bool = False
     looked: int = 0
     place: PendingRecord | None = None
+    is_part: bool = False
 
 
 async def look(
@@ -190,7 +209,8 @@ async def look(
 ) -> Page:
     """Read a page of questions.
 
-    A filter that few questions pass ends after 2,000; `Page.place` says where to go on.
+    A filter that few questions pass ends after 2,000; `Page.place` says where to go on. Another
+    order than the oldest first is that of the 2,000 oldest.
 
     Parameters
     ----------
@@ -205,6 +225,8 @@ async def look(
     after : PendingRecord, optional
         The question after which to begin; by default the oldest is the first.
     """
+    if wanted.order != "oldest":
+        return await _sorted(store, wanted, size, now)
     found: list[Question] = []
     looked, place = 0, after
     step = _STEP if wanted else size + 1
@@ -218,6 +240,16 @@ async def look(
         if len(records) < step:
             return Page(tuple(found), False, looked, place)
     return Page(tuple(found), True, looked, place)
+
+
+async def _sorted(store: StateStore, wanted: Wanted, size: int, now: float) -> Page:
+    there = await store.pending(limit=_MOST + 1)
+    records = there[:_MOST]
+    found = [each for each in map(Question, records) if wanted.admits(each, now)]
+    ordered = _SORTED[wanted.order](found)
+    return Page(
+        tuple(ordered[:size]), len(ordered) > size, len(records), is_part=len(there) > _MOST
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
@@ -76,7 +76,7 @@ def stamped(event: Event, *, branch_id: str, sequence: int) -> Event:
 
 def stamp(event: Event, *, branch_id: str, sequence: int) -> None:
     """Give an event that nobody else has seen its place in a log; its questions know it too."""
-    values = event.__dict__  # frozen from here on
+    values: dict[str, Any] = event.__dict__  # type: ignore[assignment] - frozen from here on
     values["branch_id"], values["sequence"] = branch_id, sequence
     if type(event) is TaskInterrupted:
         asked = {"asked": sequence, "created_at": event.created_at}

@@ -7,6 +7,7 @@ import ipywidgets
 from nbgraph import excerpts
 from nbgraph.core.decisions import ToolInterrupt
 from nbgraph.core.hidden import reveal
+from nbgraph.core.json_values import Json
 from nbgraph.drawing import cut
 from nbgraph.literals import literal
 from nbgraph.notebook.parts import button, classed, row, text
@@ -19,8 +20,13 @@ __all__ = ["Allowed", "needs_a_look"]
 
 def needs_a_look(call: ToolInterrupt) -> bool:
     """Return whether a person must look at a call alone: it is long or destructive, or hides."""
-    is_long = any(excerpts.is_long(literal(each)) for each in call.arguments.values())
+    is_long = any(map(_is_long, call.arguments.values()))
     return is_long or call.destructive or bool(findings_of(call.arguments))
+
+
+def _is_long(value: Json) -> bool:
+    start = value[: excerpts.PAGE] if isinstance(value, str) else value
+    return excerpts.is_long(literal(start))
 
 
 class Allowed(ipywidgets.HBox):

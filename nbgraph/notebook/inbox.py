@@ -4,33 +4,34 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import deque
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import ipywidgets
 
-from nbgraph import words
 from nbgraph.core.loop import run_sync
 from nbgraph.core.questions import Answered
 from nbgraph.core.store import StateStore
 from nbgraph.errors import GraphConfigError, NbgraphError
-from nbgraph.following import Following
+from nbgraph.following import Following, Gone, Seen
 from nbgraph.notebook.display import unattended
 from nbgraph.notebook.form import Form
+from nbgraph.notebook.inbox_answers import Answers
 from nbgraph.notebook.inbox_face import Face
 from nbgraph.notebook.inbox_opened import Opened
+from nbgraph.notebook.inbox_picks import Picks
 from nbgraph.notebook.inbox_table import Told, answered_rows, static_table, waiting_rows
 from nbgraph.notebook.inbox_together import Together
+from nbgraph.notebook.inbox_words import and_more, elsewhere, sent
+from nbgraph.notebook.keys import Keys
 from nbgraph.notebook.left import Stay
 from nbgraph.notebook.painter import Painter, every
 from nbgraph.notebook.parts import classed
 from nbgraph.notebook.questions import TAKE_BACK_FOR
 from nbgraph.notebook.routing import serve_while_busy
 from nbgraph.notebook.tool_card import ToolCard
-from nbgraph.replies import Apps, Replies, graphs_by_name
-from nbgraph.waiting import Address, Page, Question, Survey, Wanted
+from nbgraph.replies import Apps
+from nbgraph.waiting import Address, Order, Question, Wanted
 
 __all__ = ["Inbox"]
 
@@ -38,21 +39,6 @@ _TICK = 20.0
 """Seconds between two looks at how long questions wait."""
 _REST, _LONG_REST = 0.5, 3.0
 """Seconds between two readings of the store: of a page, and where a filter looks through it."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Standing:
-    """What is shown, as `Stay` sees it: it rests, and never ends by itself."""
-
-    page: Page
-    survey: Survey
-    running: bool = False
-    status: Literal["waiting"] = "waiting"
-
-    @property
-    def pending(self) -> tuple[Question, ...]:
-        """What waits for a person."""
-        return self.page.questions
 
 
 class Inbox(ipywidgets.VBox):
@@ -74,16 +60,8 @@ class Inbox(ipywidgets.VBox):
 
     Attributes
     ----------
-    questions : tuple of Question
-        The rows: those that wait, the oldest first.
-    picked : tuple of Question
-        Those that one answer is given to.
-    records : tuple of Answered
-        What was answered since the inbox is there, here and elsewhere, the newest first.
     take_back_for : float
         For how many seconds a decision pressed on a tool card can be taken back; 0 for none.
-    problems : dict
-        Why an answer was not recorded, by thread, branch, key and asking.
 
     Raises
     ------
@@ -111,27 +89,19 @@ class Inbox(ipywidgets.VBox):
         super().__init__()
         classed(self, "nbgraph")
         self._store = store
-        self._replies = Replies(store, graphs_by_name(apps), context, self._failed)
+        self._answers = Answers(store, apps, context, self._hurry)
         self._following = Following(store)
-        self._picked: dict[Address, Question] = {}
+        self._picks = Picks()
         self._opened: Opened | None = None
         self._ids: dict[Address, str] = {}
-        self._mine: set[Address] = set()
-        self._failures: deque[str] = deque()
-        self.problems: dict[Address, str] = {}
         lock = threading.RLock()
         self._painter = Painter(self._draw, self._rest, lock=lock)
-        self._standing = _Standing(self._following.page, self._following.survey)
         live = super()._repr_mimebundle_
         self._stay = Stay(live, self._still, lambda: (self,), lambda: self._opened is not None)
-        presses = {
-            "refresh": self.refresh,
-            "more": self.more,
-            "first": self._chosen,
-            "chosen": self._chosen,
-        }
-        self._together = Together(self._give, self.clear)
-        self._face = Face(presses, self._heard, self._together)
+        presses = {"refresh": self.refresh, "more": self.more, "first": self._chosen}
+        self._keys = Keys()
+        self._together = Together(self._give, self.clear, self._held_for, self._keys.focus_on)
+        self._face = Face(presses, self._heard, self._together, self._keys)
         self.children = (self._face.box,)
         self._closed = False
         self._painter.now()
@@ -143,13 +113,13 @@ class Inbox(ipywidgets.VBox):
 
     @property
     def questions(self) -> tuple[Question, ...]:
-        """The questions that are shown."""
+        """The rows: questions that wait, by default the oldest first."""
         return self._following.page.questions
 
     @property
     def picked(self) -> tuple[Question, ...]:
         """The questions that one answer is given to."""
-        return tuple(self._picked.values())
+        return tuple(self._picks)
 
     @property
     def opened(self) -> Form | ToolCard | None:
@@ -158,8 +128,13 @@ class Inbox(ipywidgets.VBox):
 
     @property
     def records(self) -> tuple[Answered, ...]:
-        """What was answered while the inbox was there, the newest first."""
+        """What was answered since the inbox is there, here and elsewhere, the newest first."""
         return tuple(reversed(self._following.answered.values()))
+
+    @property
+    def problems(self) -> dict[Address, str]:
+        """Why answers were not recorded, by thread, branch, key and asking."""
+        return self._answers.problems
 
     @property
     def waiting(self) -> str:
@@ -167,43 +142,47 @@ class Inbox(ipywidgets.VBox):
         return self._following.survey.waiting
 
     @property
-    def snapshot(self) -> _Standing:
+    def snapshot(self) -> Seen:
         """What is shown; another object once that changes."""
-        return self._standing
+        return self._following.seen
 
     def _rest(self) -> float:
-        return _LONG_REST if self._face.filters.wanted else _REST
+        return _REST if self.wanted == Wanted() else _LONG_REST
 
     def _draw(self) -> None:
         """Read the store and show what is there; what cannot be read is said, and stays shown."""
         if self._closed:
             return
         opened = [self._opened.question] if self._opened and not self._opened.is_over else []
-        also = [*self._picked.values(), *opened]
-        try:
-            gone = run_sync(self._following.read(self._face.filters.wanted, also))
-        except (NbgraphError, OSError) as error:
-            self._face.say(f"The store could not be read: {error}")
-            gone = []
-        for question, record in gone:
+        for question, record in self._read([*self._picks, *opened]):
             self._gone(question, record)
-        while self._failures:
-            self._face.say(self._failures.popleft())
+        if failures := self._answers.failures():
+            self._face.say(and_more(failures))
         self._show()
-        standing = _Standing(self._following.page, self._following.survey)
-        if standing != self._standing:
-            self._standing = standing
         self._stay.drawn()
+
+    def _read(self, also: Sequence[Question]) -> Sequence[Gone]:
+        """Read the store, and return what waits no more of what was shown or is asked for."""
+        try:
+            gone = run_sync(self._following.read(self.wanted, also))
+        except (NbgraphError, OSError) as error:
+            self._face.say_trouble(f"The store could not be read: {error}")
+            return ()
+        self._face.say_trouble("")
+        return gone
 
     def _gone(self, question: Question, record: Answered | None) -> None:
         """Take note of what became of a question that waits no more."""
         address = question.address
-        self._picked.pop(address, None)
-        self.problems.pop(address, None)
-        if record is not None and address not in self._mine:
-            self._face.say(_elsewhere(question, record))
+        self._picks.drop(address)
+        self._answers.problems.pop(address, None)
+        if record is not None and not self._answers.is_mine(address):
+            self._face.say(elsewhere(question, record))
         if self._opened is not None and self._opened.question == question:
             self._opened.show_answered(record)
+
+    def _hurry(self) -> None:
+        self._painter.want(hurry=True)
 
     def _tick(self) -> bool:
         """Say how long questions wait; return whether that goes on."""
@@ -215,27 +194,20 @@ class Inbox(ipywidgets.VBox):
     # --- what it shows ------------------------------------------------------------------------
 
     def _show(self) -> None:
-        shown = {each.address for each in self.questions}
-        self._picked = {at: each for at, each in self._picked.items() if at in shown}
-        told = Told(
-            self._id,
-            self._picked,
-            self.problems,
-            self._opened and self._opened.question,
-            time.time(),
-        )
+        self._picks.keep({each.address for each in self.questions})
+        opened, now = self._opened and self._opened.question, time.time()
+        told = Told(self._id, self._picks.by_address, self.problems, opened, now)
         is_over = self._face.filters.shows_answered
         if is_over:
             rows = answered_rows(self._following.answered, told)
         else:
             rows = waiting_rows(self.questions, told, grouped=self._face.filters.is_grouped)
-        count = len(self._picked)
-        picks = "none" if not count else "all" if count == len(self.questions) else "some"
-        self._face.place(rows, self._opened and self._opened.box, picks)
+        share = self._picks.share_of(len(self.questions))
+        self._face.place(rows, self._opened and self._opened.box, share)
         self._face.show(self._following)
         self._together.put(() if is_over else self.picked)
         if self._opened is not None:
-            self._opened.tick()
+            self._opened.tick(now)
         serve_while_busy(self)
 
     def _id(self, address: Address) -> str:
@@ -245,8 +217,27 @@ class Inbox(ipywidgets.VBox):
 
     @property
     def wanted(self) -> Wanted:
-        """Which questions are shown; set it to search and filter."""
+        """Which questions are shown; it can be set."""
         return self._face.filters.wanted
+
+    def find(
+        self,
+        text: str = "",
+        *,
+        graph: str | None = None,
+        node: str | None = None,
+        tool: str | None = None,
+        older: float = 0.0,
+        order: Order = "oldest",
+    ) -> tuple[Question, ...]:
+        """Show some questions only, and return them; without arguments all are shown.
+
+        All words of `text` are found in ids, message, payload or arguments. `older` is how many
+        seconds they have waited at least. With `order="due"` those come first whose time is over
+        first.
+        """
+        self.wanted = Wanted(text, graph, node, tool, older, order)
+        return self.questions
 
     @wanted.setter
     def wanted(self, wanted: Wanted) -> None:
@@ -278,8 +269,8 @@ class Inbox(ipywidgets.VBox):
                 question,
                 self._store,
                 self._give,
-                self._face.keys,
-                note=self._what_follows(question),
+                self._keys,
+                note=self._answers.what_follows(question),
                 close=self.shut,
                 lock=self._painter.lock,
                 take_back_for=lambda: self.take_back_for,
@@ -288,9 +279,13 @@ class Inbox(ipywidgets.VBox):
             opened.focus()
             return opened.form
 
+    def go_on(self) -> bool:
+        """Have the open question end without an answer, if its time is over; return whether."""
+        return self._opened is not None and self._opened.go_on()
+
     def settle(self) -> None:
         """Wait until the threads that go on in the background pause or end, and show that."""
-        self._replies.settle()
+        self._answers.settle()
         self.refresh()
 
     def shut(self) -> None:
@@ -300,7 +295,7 @@ class Inbox(ipywidgets.VBox):
             self._close_opened()
             self._show()
             if opened is not None:
-                self._face.rows.focus_row(self._id(opened.question.address))
+                self._face.focus_row(self._id(opened.question.address))
 
     def _close_opened(self) -> None:
         if self._opened is not None:
@@ -308,44 +303,22 @@ class Inbox(ipywidgets.VBox):
             self._opened.close()
             self._opened = None
 
-    def _what_follows(self, question: Question) -> str:
-        graph = question.record.graph
-        if self._replies.knows(graph):
-            return f"After your answer, {graph} goes on in the background."
-        return (
-            f"Your answer is recorded. {graph} is not known here: the thread goes on when somebody "
-            "runs it, as a panel's Continue does."
-        )
-
     def pick(self, *questions: Question) -> None:
-        """Pick questions for one answer to all, or leave out those that are picked.
-
-        One of another kind than those that are picked is not added.
-        """
+        """Pick questions for one answer, or leave out what is picked; another kind is not added."""
         with self._painter.lock:
-            for question in questions:
-                if self._picked.pop(question.address, None) is None:
-                    self._add(question)
+            self._picks.turn(questions)
             self._show()
-
-    def _add(self, question: Question) -> None:
-        kinds = {each.kind for each in self._picked.values()}
-        if kinds <= {question.kind}:
-            self._picked[question.address] = question
 
     def clear(self) -> None:
         """Pick none."""
         with self._painter.lock:
-            self._picked.clear()
+            self._picks.clear()
             self._show()
 
     def approve(self, count: int | None = None) -> bool:
         """Approve the calls that are picked; return whether that was allowed.
 
-        Parameters
-        ----------
-        count : int, optional
-            How many there are; more than 10 are approved only with it.
+        More than 10 are approved only where `count` says how many there are.
         """
         if count is not None:
             self._together.confirm(str(count))
@@ -366,33 +339,26 @@ class Inbox(ipywidgets.VBox):
     def _give(self, answers: Mapping[Question, Any]) -> Mapping[Address, NbgraphError]:
         """Record answers; those that are not stay with their problem."""
         with self._painter.lock:
-            given = {question.address for question in answers}
-            self._mine |= given
-            problems = self._replies.send(answers)
-            self._mine -= problems.keys()
-            self.problems = {at: said for at, said in self.problems.items() if at not in given}
-            self.problems |= {at: str(error) for at, error in problems.items()}
+            problems = self._answers.give(answers)
             self._following.recount()
             if len(answers) > 1:
                 self._painter.now()
-                self._face.say(_sent(len(answers), problems))
-        self._painter.want(hurry=True)
+                self._face.say(sent(len(answers), problems))
+        self._hurry()
         return problems
 
-    def _failed(self, thread_id: str, error: BaseException) -> None:
-        """Have it said that a thread which went on failed; called on the loop thread."""
-        self._failures.append(f"{thread_id} failed: {type(error).__name__}: {error}")
-        self._painter.want(hurry=True)
+    def _held_for(self) -> float:
+        return self.take_back_for if self._keys.greeted.is_set() else 0.0
 
     def _heard(self, kind: str, row_id: str) -> None:
         """Do what was asked for on the page."""
         with self._painter.lock:
             found = [each for each in self.questions if self._id(each.address) == row_id]
             match kind:
-                case "pick":
-                    self.pick(*(found or self._alike(row_id)))
-                case "all":
-                    self._pick_all()
+                case "pick" if found:
+                    self.pick(*found)
+                case "pick" | "all":
+                    self._pick_alike(row_id if kind == "pick" else None)
                 case "open" if found:
                     is_open = self._opened is not None and self._opened.question == found[0]
                     self.shut() if is_open else self.look_at(found[0])
@@ -401,25 +367,20 @@ class Inbox(ipywidgets.VBox):
                 case _:
                     pass
 
-    def _alike(self, row_id: str) -> list[Question]:
-        """Return the questions below a heading that are not picked; all of them if they are."""
-        below = [each for each in self.questions if f"{self._id(each.address)}-group" == row_id]
-        alike = [each for each in self.questions if below and each.kind == below[0].kind]
-        left = [each for each in alike if each.address not in self._picked]
-        return left or alike
-
-    def _pick_all(self) -> None:
-        if self._picked:
-            self.clear()
-        elif self.questions:
-            kind = self.questions[0].kind
-            self.pick(*(each for each in self.questions if each.kind == kind))
+    def _pick_alike(self, heading: str | None = None) -> None:
+        """Pick what is below a heading, or like the first of all; none if that is picked."""
+        names = {f"{self._id(each.address)}-group": each for each in reversed(self.questions)}
+        first = names.get(heading) if heading else next(iter([*self.picked, *self.questions]), None)
+        if first is not None:
+            self._picks.turn_alike(first, self.questions)
+            self._show()
 
     # --- in a cell ----------------------------------------------------------------------------
 
     def close(self) -> None:
         """Close the widget, and leave a table in its place; threads that go on do so."""
         if not self._closed:
+            self._together.send_now()
             self._closed = True
             self._unwatch()
             self._stay.gone()
@@ -435,16 +396,3 @@ class Inbox(ipywidgets.VBox):
         if unattended():
             return self._still()
         return super()._repr_mimebundle_(**options)
-
-
-def _elsewhere(question: Question, record: Answered) -> str:
-    who = record.by or "somebody"
-    return f"{question.record.thread_id}: answered by {who} at {words.clock(record.at)}, elsewhere."
-
-
-def _sent(count: int, problems: Mapping[Address, NbgraphError]) -> str:
-    if not problems:
-        return f"{count} answers recorded."
-    (thread_id, *_), error = next(iter(problems.items()))
-    more = f" So it is with {len(problems) - 1} more." if len(problems) > 1 else ""
-    return f"{count - len(problems)} of {count} answers recorded. {thread_id}: {error}.{more}"

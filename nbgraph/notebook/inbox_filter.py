@@ -1,4 +1,4 @@
-"""Which questions an inbox shows: a search, four choices, and whether alike ones stand together."""
+"""Which questions an inbox shows: a search, five choices, and whether alike ones stand together."""
 
 from __future__ import annotations
 
@@ -9,13 +9,18 @@ import ipywidgets
 
 from nbgraph.drawing import cut, reveal
 from nbgraph.notebook.parts import button, classed, row, spacer
-from nbgraph.waiting import Survey, Wanted
+from nbgraph.waiting import Order, Survey, Wanted
 from nbgraph.words import duration
 
 __all__ = ["Filters"]
 
 _AGES: Mapping[str, float] = {"any age": 0, "10 min": 600, "1 h": 3_600, "1 day": 86_400}
 _VIEWS = ("Waiting", "Answered")
+_ORDERS: Mapping[str, Order] = {
+    "oldest first": "oldest",
+    "newest first": "newest",
+    "due first": "due",
+}
 _NAME_LIMIT = 40
 
 
@@ -90,19 +95,22 @@ class Filters:
         self._tool = _Choice("tools", "nbgraph-by-tool", self._told)
         self._ages = dict(_AGES)
         self._age: Any = ipywidgets.Dropdown(options=tuple(self._ages))
+        self._order: Any = ipywidgets.Dropdown(options=tuple(_ORDERS))
         self._view: Any = ipywidgets.RadioButtons(options=_VIEWS, value=_VIEWS[0])
         self._alike: Any = ipywidgets.Checkbox(
             value=False, description="Group the same", indent=False
         )
         classed(self._text, "nbgraph-find")
         classed(self._age, "nbgraph-by-age")
+        classed(self._order, "nbgraph-by-order")
         classed(self._view, "nbgraph-choice", "nbgraph-tabs")
         for widget, name in ((self._text, "value"), (self._alike, "value"), (self._view, "index")):
             widget.observe(self._told, names=name)
-        self._age.observe(self._told, names="index")
+        for widget in (self._age, self._order):
+            widget.observe(self._told, names="index")
         self._clear = button("", self.clear, "link", "nbgraph-clear-filters")
         boxes = [self._text, self._graph.box, self._node.box, self._tool.box, self._age]
-        more = [self._view, self._alike, spacer(), self._clear]
+        more = [self._order, self._view, self._alike, spacer(), self._clear]
         self.box: ipywidgets.HBox = row([*boxes, *more], "nbgraph-filters", "nbgraph-row")
         self._say()
 
@@ -115,7 +123,8 @@ class Filters:
         """Which questions are wanted."""
         older = tuple(self._ages.values())[self._age.index or 0]
         names = self._graph.name, self._node.name, self._tool.name
-        return Wanted(self._text.value, *names, older)
+        order = tuple(_ORDERS.values())[self._order.index or 0]
+        return Wanted(self._text.value, *names, older, order)
 
     @wanted.setter
     def wanted(self, wanted: Wanted) -> None:
@@ -125,6 +134,7 @@ class Filters:
         self._node.choose(wanted.node)
         self._tool.choose(wanted.tool)
         self._choose_age(wanted.older)
+        self._order.index = tuple(_ORDERS.values()).index(wanted.order)
         self._quiet = False
         self._changed()
 
@@ -153,8 +163,8 @@ class Filters:
         self._view.index = int(shows)
 
     def clear(self) -> None:
-        """Want all of them."""
-        self.wanted = Wanted()
+        """Want all of them, in the order that is chosen."""
+        self.wanted = Wanted(order=self.wanted.order)
 
     def offer(self, survey: Survey) -> None:
         """Offer what there is to choose from."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import ipywidgets
 
+from nbgraph.core.lapses import Lapse
 from nbgraph.core.questions import Answered
 from nbgraph.core.store import StateStore
 from nbgraph.errors import NbgraphError, ResumeError
@@ -23,6 +25,8 @@ from nbgraph.notebook.tool_card import ToolCard
 from nbgraph.waiting import Question
 
 __all__ = ["Opened"]
+
+_LATE = "Its time is over: an answer comes too late. "
 
 Send = Callable[[Mapping[Question, Any]], Mapping[Any, NbgraphError]]
 
@@ -116,6 +120,7 @@ class Opened:
     ) -> None:
         self.question = question
         self.is_over = False
+        self._send, self._note_words = send, note
         self._keys = keys
         thread = _OneOfMany(question, store, send)
         self._said = text("", "nbgraph-why")
@@ -123,12 +128,14 @@ class Opened:
             thread, keys, self._say, lock, allowing=False, take_back_for=take_back_for
         )
         shown = self._questions.put([question.record.interrupt], approving=False)
-        self._note = text(note, "nbgraph-note")
-        last = row([self._note, spacer(), button("Close", close, "nbgraph-close", "quiet")])
+        self._note = text("", "nbgraph-note")
+        self._go_on = button("Go on without an answer", self.go_on, "nbgraph-go-on")
+        closing = button("Close", close, "nbgraph-close", "quiet")
+        last = row([self._note, spacer(), self._go_on, closing])
         self._last = last
         self._said.layout.display = "none"
         self.box: Any = column([*shown, self._said, last], "nbgraph-opened")
-        self.tick()
+        self.tick(time.time())
         serve_while_busy(self.box)
 
     @property
@@ -141,10 +148,22 @@ class Opened:
         """Move the focus into it."""
         self._keys.focus_on(key_class(self.question.record.interrupt.key))
 
-    def tick(self) -> None:
-        """Say how long it waits."""
-        if not self.is_over:
-            self._questions.tick()
+    def tick(self, now: float) -> None:
+        """Say how long it waits, and when its time is over."""
+        if self.is_over:
+            return
+        self._questions.tick()
+        is_late = self.question.is_overdue(now)
+        set_text(self._note, f"{_LATE if is_late else ''}{self._note_words}")
+        self._go_on.layout.display = None if is_late else "none"
+
+    def go_on(self) -> bool:
+        """Have the thread go on without an answer, if its time is over; return whether it does."""
+        if self.is_over or not self.question.is_overdue(time.time()):
+            return False
+        problems = self._send({self.question: Lapse.EXPIRED})
+        self._say(" ".join(map(str, problems.values())))
+        return not problems
 
     def show_answered(self, record: Answered | None) -> None:
         """Show the record in place of the form; None says that the question is gone."""
@@ -156,7 +175,8 @@ class Opened:
         if record is not None:
             shown.append(record_card(record, None))
         gone = self.box.children[:-1]
-        self._note.layout.display = "none"
+        for part in (self._note, self._go_on):
+            part.layout.display = "none"
         self.box.children = (*shown, self._last)
         self.box.add_class("nbgraph-over")
         serve_while_busy(self.box)

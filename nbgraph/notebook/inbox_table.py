@@ -6,12 +6,14 @@ import html
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from nbgraph import clocks, words
+from nbgraph import clocks
 from nbgraph.core.hidden import reveal
 from nbgraph.core.questions import Answered
 from nbgraph.drawing import cut
 from nbgraph.forms import value_words
 from nbgraph.notebook.inbox_rows import Row
+from nbgraph.notebook.inbox_words import due, how_it_ended
+from nbgraph.one_line import in_a_line
 from nbgraph.tool_calls import asked_call, outcome
 from nbgraph.transcript import without_secrets
 from nbgraph.waiting import Address, Page, Question, Survey
@@ -23,7 +25,7 @@ _REASONS = {
     "outcome_unknown": "outcome unknown",
     "input_required": "question",
 }
-_NAME_LIMIT, _ANSWER_LIMIT, _REASON_LIMIT = 80, 160, 16
+_NAME_LIMIT, _ANSWER_LIMIT, _REASON_LIMIT, _PROBLEM_LIMIT = 80, 160, 16, 400
 _KEPT = 50
 """How many rows stay in a saved notebook."""
 
@@ -91,11 +93,12 @@ def _waiting(question: Question, told: Told) -> Row:
         is_code=question.tool is not None,
         why=_reason(asked.reason),
         age=clocks.age(max(0.0, told.now - asked.created_at)),
+        since=due(question, told.now),
         is_picked=address in told.picked,
         is_open=question == told.opened,
         act="Close" if question == told.opened else "Open",
         held=_why_not(question, told.picked),
-        problem=reveal(told.problems.get(address, "")),
+        problem=in_a_line(told.problems.get(address, ""), _PROBLEM_LIMIT),
     )
 
 
@@ -122,8 +125,8 @@ def answered_rows(answered: dict[Address, Answered], told: Told) -> list[Row]:
 def _answered(address: Address, record: Answered, told: Told) -> Row:
     thread_id, branch_id, _, _ = address
     asked, call = record.interrupt, asked_call(record.interrupt)
-    said, mark = "answered", "done"
-    if call is not None:
+    said, mark = how_it_ended(record), "done" if record.lapsed is None else "skipped"
+    if call is not None and record.lapsed is None:
         found = outcome(call, record.answer)
         said, mark = found.words, found.mark
     branch = "" if branch_id == "main" else f" · branch {branch_id}"
@@ -136,7 +139,7 @@ def _answered(address: Address, record: Answered, told: Told) -> Row:
         detail="" if call else cut(reveal(value_words(without_secrets(record))), _ANSWER_LIMIT),
         why=said,
         mark=mark,
-        age=words.clock(record.at),
+        age=clocks.clock(record.at),
         since=f"by {cut(reveal(record.by or 'somebody'), 24)}",
         act="",
         held="It is answered",

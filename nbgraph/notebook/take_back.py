@@ -11,7 +11,7 @@ import ipywidgets
 from nbgraph.core.loop import submit
 from nbgraph.core.workers import call_in_worker
 from nbgraph.notebook.labels import set_text
-from nbgraph.notebook.parts import button, classed, mark, row, text
+from nbgraph.notebook.parts import button, mark, row, text
 
 __all__ = ["TakeBack"]
 
@@ -21,19 +21,23 @@ Act = Callable[[], object]
 class TakeBack:
     """What stands below the cards while a decision waits to be sent.
 
+    Parameters
+    ----------
+    classes : str
+        More CSS classes of the box.
+
     Attributes
     ----------
     box : widget
         What stands on the page; nothing while no decision waits.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *classes: str) -> None:
         self._said = text("", "nbgraph-text")
         back = button("Take it back", self.back, "nbgraph-take-back")
         now = button("Send now", self.now, "nbgraph-send-now", "quiet")
-        self.box: ipywidgets.HBox = classed(
-            row([mark("waiting"), self._said, back, now], "nbgraph-banner"), "nbgraph-holding"
-        )
+        parts = [mark("waiting"), self._said, back, now]
+        self.box: ipywidgets.HBox = row(parts, "nbgraph-banner", "nbgraph-holding", *classes)
         self.box.layout.display = "none"
         self._waits: tuple[Act, Act] | None = None
         self._lock = threading.Lock()

@@ -348,7 +348,9 @@ def held(inbox: Inbox) -> str:
 def test_what_has_to_be_looked_at_alone_is_not_approved_together(store):
     refunds(store, 1.0, 2.0, order_id="A\u200b1")
     inbox = Inbox(store)
-    assert held(inbox) == "Part of r-1 and 1 more is hidden or long: open it to approve it."
+    assert (
+        held(inbox) == "Part of r-1 and 1 more is hidden, covered or long: open it to approve it."
+    )
     assert "nbgraph-held" in named(inbox, "nbgraph-approve-all")[0]._dom_classes
     assert answers_in(store, "r-1") == []
 

@@ -81,7 +81,7 @@ function attend(root, model) {
     tell(holds());
   };
   const look = () => {
-    if (last.isConnected && !last.matches(":disabled")) last = root.contains(document.activeElement) ? last : null;
+    if (last.isConnected && last.offsetParent && !last.matches(":disabled")) last = root.contains(document.activeElement) ? last : null;
     else keepFocus(root);
     tell(holds());
   };

@@ -42,10 +42,9 @@ function newRow(id, tell) {
   const show = (row) => {
     tr.className = ["nbgraph-inbox-row", row.is_picked && "on", row.is_open && "open", row.is_group && "group"].filter(Boolean).join(" ");
     tr.dataset.row = id;
-    tr.setAttribute("aria-selected", row.is_picked);
     box.checked = row.is_picked;
     box.setAttribute("aria-disabled", Boolean(row.held));
-    box.setAttribute("aria-label", row.held || `Pick ${row.who || row.asks}`);
+    box.setAttribute("aria-label", `Pick ${row.who || row.asks}${row.held ? `: ${row.held}` : ""}`);
     box.title = row.held;
     said(who, row.who);
     said(where, row.where);

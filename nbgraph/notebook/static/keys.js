@@ -17,6 +17,7 @@ const NAMES = [
   [".nbgraph-by-node > select", { "aria-label": "Node" }],
   [".nbgraph-by-tool > select", { "aria-label": "Tool" }],
   [".nbgraph-by-age > select", { "aria-label": "Age" }],
+  [".nbgraph-by-order > select", { "aria-label": "Order" }],
   [".nbgraph-summary", { role: "alert", tabindex: "-1" }],
   [".nbgraph-card", { role: "group", "aria-label": "A tool call" }],
   [".nbgraph-segments", { role: "tablist", "aria-label": "Tool calls" }],
@@ -38,14 +39,17 @@ let groups = 0;
 // click or key that was meant for something else would hit it.
 const ARM_MS = 500;
 const SINCE_TOUCH_MS = 1000;
-const ARMED = "button.nbgraph-approve, button.nbgraph-allow";
+const ARMED = "button.nbgraph-approve, button.nbgraph-allow, .nbgraph-together button.nbgraph-approve-all";
+const CARD = ".nbgraph-card, .nbgraph-together";
+const TOO_EARLY = "That came up just before you pressed. Look at it, and press again.";
 const cards = new WeakMap();
 
 function arm(card) {
+  const button = card.querySelector(ARMED);
+  if (!button) return cards.delete(card);
   const known = cards.get(card) ?? { touched: -SINCE_TOUCH_MS };
   const now = performance.now();
-  const top = card.querySelector("button.nbgraph-approve")?.getBoundingClientRect().top;
-  const place = top === undefined ? known.place : top + scrollOf(card);
+  const place = button.getBoundingClientRect().top + scrollOf(card);
   const jumped = Math.abs(place - known.place) > 8 && now - known.touched > SINCE_TOUCH_MS;
   known.place = place;
   cards.set(card, known);
@@ -62,13 +66,13 @@ function scrollOf(element) {
 
 // A button that is held back approves nothing: it says why, at once.
 function isArming(button) {
-  const card = button?.matches(ARMED) && !button.matches(".nbgraph-held") && button.closest(".nbgraph-card");
+  const card = button?.matches(ARMED) && !button.matches(".nbgraph-held") && button.closest(CARD);
   const known = card && cards.get(card);
   return Boolean(card) && (!known || performance.now() - known.since < ARM_MS);
 }
 
 function touch(event) {
-  const known = cards.get(event.target.closest?.(".nbgraph-card"));
+  const known = cards.get(event.target.closest?.(CARD));
   if (known) known.touched = performance.now();
 }
 
@@ -241,8 +245,9 @@ function rove(stops, here) {
 // What has the focus may go away, as a form does that was submitted: the place it was in has it then.
 function keepFocus(root, tries = 60) {
   if (!root.isConnected || document.activeElement !== document.body) return;
-  const place = root.querySelector(".nbgraph-main");
-  place?.setAttribute("tabindex", "-1");
+  const places = [".nbgraph-main", ".nbgraph-opened .nbgraph-close", "tr.nbgraph-inbox-row[tabindex='0']"];
+  const place = places.map((each) => root.querySelector(each)).find(Boolean);
+  if (place?.matches(".nbgraph-main")) place.setAttribute("tabindex", "-1");
   if (place) place.focus({ preventScroll: true });
   else if (tries) requestAnimationFrame(() => keepFocus(root, tries - 1));
 }
@@ -279,6 +284,7 @@ function onSubmit(event) {
   if (byPointer ? pressed.early : isArming(button)) {
     event.preventDefault();
     event.stopImmediatePropagation();
+    tellOf(button, TOO_EARLY);
     return;
   }
   const isFirst = event.detail < 2 || changed;
@@ -286,6 +292,12 @@ function onSubmit(event) {
   if (isFirst) return;
   event.preventDefault();
   event.stopImmediatePropagation();
+}
+
+// A press that does nothing is not silent.
+function tellOf(element, text) {
+  const live = outermost(element)?.querySelector(".nbgraph-live");
+  if (live) live.textContent = text;
 }
 
 function onCopy(event) {
@@ -317,7 +329,7 @@ function nameParts(root) {
   for (const box of root.querySelectorAll(".widget-toggle-buttons")) nameGroup(box, "group");
   for (const button of root.querySelectorAll(".widget-toggle-button"))
     button.setAttribute("aria-pressed", button.classList.contains("mod-active"));
-  for (const card of root.querySelectorAll(".nbgraph-card")) arm(card);
+  for (const card of root.querySelectorAll(CARD)) arm(card);
   for (const button of root.querySelectorAll(`button.nbgraph-held, button[aria-disabled], ${ARMED}`))
     button.setAttribute("aria-disabled", isArming(button) || button.classList.contains("nbgraph-held"));
   for (const select of root.querySelectorAll(".nbgraph-until > select"))
