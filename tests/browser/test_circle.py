@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from .conftest import Open
-from .labtool import Browser, Notebook, Server
+from .labtool import Notebook, Server
 
 pytestmark = pytest.mark.browser
 
@@ -160,19 +160,17 @@ def test_a_fork_answers_the_question_differently_and_both_results_are_shown(open
 
 
 def test_a_notebook_whose_kernel_is_gone_is_closed_with_the_focus_in_a_panel_without_an_error(
-    open_notebook: Open, browser: Browser, server: Server
+    open_notebook: Open, server: Server
 ):
-    first = open_notebook([DESK, 'panel = Panel(desk, "closed", {"amount": 5})\npanel'])
-    first.run_all()
-    panel_of(first, 1).get_by_label("Reason").focus()
-    first.wait_idle()
-    browser.put_back(first)
+    notebook = open_notebook([DESK, 'panel = Panel(desk, "closed", {"amount": 5})\npanel'])
+    notebook.run_all()
+    panel_of(notebook, 1).get_by_label("Reason").focus()
+    notebook.wait_idle()
     server.shut_down_kernels()
-    second = open_notebook(["1"])
-    assert second.page is first.page
-    second.run_all()
-    second.wait_idle()
-    assert [line for line in second.console if "Cannot send" in line] == []
+    notebook.instead(server.write(str(Path(notebook.name).with_name("next.ipynb")), ["1"]))
+    notebook.run_all()
+    notebook.wait_idle()
+    assert [line for line in notebook.console if "Cannot send" in line] == []
 
 
 def test_a_double_click_on_submit_applies_once(open_notebook: Open):
