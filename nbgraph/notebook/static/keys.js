@@ -258,8 +258,8 @@ let pressed = null;
 
 function onPress(event) {
   const button = event.target.closest("button");
-  wishes += 1; // a person says where the focus goes
   const early = isArming(button);
+  if (!early) wishes += 1; // a person says where the focus goes, unless the press was for something else
   pressed = button && event.button === 0 ? { button, early, was: button.getBoundingClientRect() } : null;
   if (pressed) button.setPointerCapture(event.pointerId);
 }
