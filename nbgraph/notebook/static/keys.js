@@ -46,7 +46,7 @@ const cards = new WeakMap();
 
 function arm(card) {
   const button = card.querySelector(ARMED);
-  if (!button) return cards.delete(card);
+  if (!button?.offsetParent) return cards.delete(card);
   const known = cards.get(card) ?? { touched: -SINCE_TOUCH_MS };
   const now = performance.now();
   const place = button.getBoundingClientRect().top + scrollOf(card);
