@@ -206,7 +206,9 @@ class Together(ipywidgets.VBox):
     # --- what it shows ------------------------------------------------------------------------
 
     def _show(self) -> None:
-        self.layout.display = None if self._picked or self._held.is_waiting else "none"
+        is_shown = bool(self._picked) or self._held.is_waiting
+        self.layout.display = None if is_shown else "none"
+        set_class(self, "nbgraph-picked", on=is_shown)  # which the page notices: it comes up
         if not self._picked:
             return
         count, is_calls = len(self._picked), self._picked[0].call is not None

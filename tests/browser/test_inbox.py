@@ -83,7 +83,7 @@ AT_ONCE = """
     for (const type of ["pointerdown", "pointerup"])
       all.dispatchEvent(new PointerEvent(type, { ...at, pointerId: 1 }));
     all.dispatchEvent(new MouseEvent("click", { ...at, detail: 1 }));
-  }).observe(document.body, { childList: true, subtree: true });
+  }).observe(document.body, { childList: true, subtree: true, attributeFilter: ["class"] });
 }
 """
 

@@ -46,7 +46,7 @@ const cards = new WeakMap();
 
 function arm(card) {
   const button = card.querySelector(ARMED);
-  if (!button) return cards.delete(card);
+  if (!button?.offsetParent) return cards.delete(card);
   const known = cards.get(card) ?? { touched: -SINCE_TOUCH_MS };
   const now = performance.now();
   const place = button.getBoundingClientRect().top + scrollOf(card);
@@ -259,6 +259,7 @@ let pressed = null;
 function onPress(event) {
   const button = event.target.closest("button");
   const early = isArming(button);
+  if (!early) wishes += 1; // a person says where the focus goes, unless the press was for something else
   pressed = button && event.button === 0 ? { button, early, was: button.getBoundingClientRect() } : null;
   if (pressed) button.setPointerCapture(event.pointerId);
 }
