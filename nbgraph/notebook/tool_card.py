@@ -19,6 +19,7 @@ from nbgraph.notebook.card_face import CardFace
 from nbgraph.notebook.card_place import Deck, Place
 from nbgraph.notebook.decide_bar import Ready
 from nbgraph.notebook.keys import Keys
+from nbgraph.notebook.labels import visible
 from nbgraph.notebook.parts import classed, column, key_class, set_class, within
 from nbgraph.notebook.routing import serve_while_busy
 from nbgraph.notebook.tool_record import decision_record
@@ -156,6 +157,11 @@ class ToolCard(ipywidgets.VBox):
     @property
     def _outcome(self) -> Any:
         return outcome(self.call, self._decision)
+
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        """Show the card; where no widget can be, the tool and what is decided, as text."""
+        shown: Any = super()._repr_mimebundle_(**options)
+        return {**shown, "text/plain": visible(f"{self.call.tool_name}: {self.said}")}
 
     # --- deciding -----------------------------------------------------------------------------
 

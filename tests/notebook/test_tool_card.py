@@ -55,6 +55,15 @@ def test_a_card_shows_who_wrote_what_and_the_exact_call():
     assert "bound to call c_1, digest 9f3c 20e1" in read_in(zone(card, "call")).replace(" ,", ",")
 
 
+def test_where_no_widget_can_be_a_card_is_its_tool_and_what_is_decided():
+    card, _ = card_of()
+    assert card._repr_mimebundle_()["text/plain"] == "send_refund: not decided yet"
+    card.deny("Ask for a photo\u202efirst.")
+    said = card._repr_mimebundle_()["text/plain"]
+    assert said.startswith("send_refund: denied")
+    assert "\u202e" not in said
+
+
 def test_an_approval_is_sent_once_with_the_digest_that_was_shown():
     card, sent = card_of()
     assert button(card, "approve").description == "Approve send_refund"
