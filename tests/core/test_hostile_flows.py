@@ -91,19 +91,19 @@ def test_one_asks_one_fails_and_one_is_done_and_nothing_runs_twice() -> None:
 
 def test_sub_graphs_sent_to_in_a_graph_in_a_graph_ask_under_their_own_keys() -> None:
     ask = named(lambda state: {"log": [f"{state.count}: {interrupt(state.count, id='q')}"]}, "x")
-    work = subgraph("work", Graph(Trail).flow(START >> ask >> END), share=["log", "count"])
+    part = subgraph("part", Graph(Trail).flow(START >> ask >> END), share=["log", "count"])
     lead = named(
-        lambda state: Command(goto=[Send(work, {"count": n}) for n in range(3)]),
+        lambda state: Command(goto=[Send(part, {"count": n}) for n in range(3)]),
         "lead",
-        goto=[work],
+        goto=[part],
     )
-    middle = Graph(Trail).flow(START >> lead, work >> END)
+    middle = Graph(Trail).flow(START >> lead, part >> END)
     graph = chain(subgraph("middle", middle, share=["log"]))
     asked = graph.invoke({}, thread_id="t").interrupts
     assert {key: question.payload for key, question in asked.items()} == {
-        "middle/work/x:q": 0,
-        "middle/work[1]/x:q": 1,
-        "middle/work[2]/x:q": 2,
+        "middle/part/x:q": 0,
+        "middle/part[1]/x:q": 1,
+        "middle/part[2]/x:q": 2,
     }
     answers = {key: f"answer {question.payload}" for key, question in asked.items()}
     done = graph.invoke(resume=Resume(answers=answers), thread_id="t")

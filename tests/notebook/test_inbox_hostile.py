@@ -304,10 +304,12 @@ def test_a_page_that_says_nonsense_changes_nothing():
     assert (inbox.picked, inbox.opened, len(rows(inbox))) == ((), None, 1)
 
 
-@pytest.mark.parametrize("spoof", SPOOFS[::6], ids=lambda each: ascii(each.text[:20]))
+# No store keeps a lone surrogate: such a call never gets as far as an inbox.
+KEPT = [each for each in SPOOFS[::6] if not any("\ud800" <= one <= "\udfff" for one in each.text)]
+
+
+@pytest.mark.parametrize("spoof", KEPT, ids=lambda each: ascii(each.text[:20]))
 def test_a_call_that_hides_something_is_never_approved_with_others(spoof):
-    if any("\ud800" <= each <= "\udfff" for each in spoof.text):
-        pytest.skip("no store keeps a surrogate")
     agent = Agent(calls(("look_up", {"order_id": spoof.text})))
     agent.panel()
     inbox = Inbox(agent.store, apps=agent.graph)
