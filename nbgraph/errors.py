@@ -88,7 +88,7 @@ __all__ = [
 
 
 class NbgraphError(Exception):
-    """Base class of all nbgraph errors. Copies keep message and attributes, in any process."""
+    """What all nbgraph errors are. Copies keep message and attributes, in any process."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _remade, (type(self), self.args), vars(self)
@@ -109,7 +109,7 @@ class GraphExecutionError(NbgraphError):
 
 
 class NodeTimeoutError(GraphExecutionError):
-    """A node took longer than its timeout, in seconds, or said nothing for that long (`idle`)."""
+    """Node `node_name` took longer than `timeout` seconds, or said nothing for so long (`idle`)."""
 
     def __init__(self, node_name: str, timeout: float, *, idle: bool = False) -> None:
         self.node_name = node_name
@@ -121,7 +121,7 @@ class NodeTimeoutError(GraphExecutionError):
 
 
 class GraphTimeoutError(GraphExecutionError):
-    """The supersteps of a run took longer than the graph's timeout, in seconds."""
+    """The supersteps of a run of `graph_name` took longer than its `timeout`, in seconds."""
 
     def __init__(self, graph_name: str, timeout: float) -> None:
         self.graph_name = graph_name
@@ -130,7 +130,10 @@ class GraphTimeoutError(GraphExecutionError):
 
 
 class NodeFailedError(GraphExecutionError):
-    """A node failed and its own exception is not at hand, as after a restart."""
+    """A node failed and its own exception is not at hand, as after a restart.
+
+    `node_name` raised an `error_type`, which said `message`.
+    """
 
     def __init__(self, node_name: str, error_type: str, message: str) -> None:
         self.node_name = node_name
@@ -143,6 +146,7 @@ class NoAnswerError(GraphExecutionError):
     """Raised where a node asked: its question was dismissed or expired, and has no default.
 
     The node may catch it. Where it does not, its task fails, and asks again when it is continued.
+    `key` is the question's; `how` is `"dismissed"` or `"expired"`.
     """
 
     def __init__(self, key: str, how: str) -> None:
@@ -155,7 +159,10 @@ class NoAnswerError(GraphExecutionError):
 
 
 class WorkerLostError(GraphExecutionError):
-    """What should have run a task failed, or never said how it went; the task can be continued."""
+    """What should have run a task failed, or never said how it went; the task can be continued.
+
+    `node_name` was run by `executor`, and `reason` is what is known of its end.
+    """
 
     def __init__(self, node_name: str, executor: str, reason: str) -> None:
         self.node_name = node_name
@@ -187,7 +194,10 @@ class AnswerError(ResumeError):
 
 
 class AlreadyAnsweredError(ResumeError):
-    """Somebody else's answer to this question was recorded first."""
+    """Somebody else's answer to question `key` was recorded first.
+
+    `by` is who gave it, and `at` when, in seconds since the epoch.
+    """
 
     def __init__(self, key: str, by: str | None, at: float) -> None:
         self.key = key
@@ -198,7 +208,7 @@ class AlreadyAnsweredError(ResumeError):
 
 
 class QuestionExpiredError(ResumeError):
-    """The time of a question is over; its default counts, if it has one."""
+    """The time of question `key` was over `at`, in seconds since the epoch; its default counts."""
 
     def __init__(self, key: str, at: float) -> None:
         self.key = key
@@ -210,7 +220,11 @@ class QuestionExpiredError(ResumeError):
 
 
 class StaleAnswerError(ResumeError):
-    """The answer belongs to an asking that is over."""
+    """The answer to `key` belongs to an asking that is over.
+
+    It was given for the question of event `asked`; `pending` is the event that asks it now, None if
+    it is not pending.
+    """
 
     def __init__(self, key: str, asked: int, pending: int | None) -> None:
         self.key = key
@@ -224,7 +238,7 @@ class StaleAnswerError(ResumeError):
 
 
 class RunLimitExceededError(NbgraphError):
-    """A run reached one of its limits and can be continued."""
+    """A run reached its limit `limit_name`, which is `limit_value`, and can be continued."""
 
     def __init__(self, limit_name: str, limit_value: float) -> None:
         self.limit_name = limit_name
@@ -236,7 +250,7 @@ class RunLimitExceededError(NbgraphError):
 
 
 class ContextNotProvidedError(NbgraphError):
-    """A node read `ctx.context`, and the call passed none."""
+    """Node `node_name` read `ctx.context`, and the call passed none."""
 
     def __init__(self, node_name: str) -> None:
         self.node_name = node_name
@@ -248,7 +262,7 @@ class StateUpdateError(NbgraphError):
 
 
 class InvalidUpdateError(StateUpdateError):
-    """Two tasks of one superstep wrote a field that has no merging reducer."""
+    """Tasks of `nodes` wrote `field` in one superstep, and it has no merging reducer."""
 
     def __init__(self, field: str, nodes: Sequence[str]) -> None:
         self.field = field
@@ -264,7 +278,7 @@ class StateStoreError(NbgraphError):
 
 
 class RedefinedGraphError(ResumeError, StateStoreError):
-    """A stored thread needs nodes or fields that its graph does not have any more."""
+    """A stored thread needs `nodes` or `fields` that its graph does not have any more."""
 
     def __init__(self, *, nodes: Sequence[str] = (), fields: Sequence[str] = ()) -> None:
         self.nodes = tuple(nodes)
@@ -282,7 +296,7 @@ class RedefinedGraphError(ResumeError, StateStoreError):
 
 
 class UnknownThreadError(StateStoreError):
-    """A thread, or a branch of it, is not in the state store."""
+    """Thread `thread_id`, or its branch `branch_id`, is not in the state store."""
 
     def __init__(self, thread_id: str, branch_id: str = "main") -> None:
         self.thread_id = thread_id
@@ -292,7 +306,7 @@ class UnknownThreadError(StateStoreError):
 
 
 class StoreBusyError(StateStoreError):
-    """Another process held the store for longer than the wait, in seconds."""
+    """Another process held the store at `path` for longer than `waited` seconds."""
 
     def __init__(self, path: str, waited: float) -> None:
         self.path = path
@@ -301,7 +315,11 @@ class StoreBusyError(StateStoreError):
 
 
 class ConcurrentRunError(StateStoreError):
-    """Somebody else wrote to the branch in between; nothing of this write was kept."""
+    """Somebody else wrote to the branch in between; nothing of this write was kept.
+
+    `thread_id` and `branch_id` say which one. It was `expected` to end at that event, and ends at
+    `actual`.
+    """
 
     def __init__(self, thread_id: str, branch_id: str, expected: int, actual: int) -> None:
         self.thread_id = thread_id
@@ -315,7 +333,10 @@ class ConcurrentRunError(StateStoreError):
 
 
 class ClaimLostError(ConcurrentRunError):
-    """Somebody else took the branch over; nothing of this write, or of any later one, is kept."""
+    """Somebody else took the branch over; nothing of this write, or of any later one, is kept.
+
+    `epoch` is the one that began then.
+    """
 
     def __init__(self, thread_id: str, branch_id: str, expected: int, epoch: int) -> None:
         super().__init__(thread_id, branch_id, expected, expected)
@@ -329,7 +350,10 @@ class ClaimLostError(ConcurrentRunError):
 
 
 class ThreadClaimedError(StateStoreError):
-    """Somebody else's claim on the branch still lasts."""
+    """The claim of `owner` on a branch lasts `until` then, in seconds since the epoch.
+
+    `thread_id` and `branch_id` say which one.
+    """
 
     def __init__(self, thread_id: str, branch_id: str, owner: str, until: float) -> None:
         self.thread_id = thread_id
@@ -343,7 +367,7 @@ class ThreadClaimedError(StateStoreError):
 
 
 class DamagedStoreError(StateStoreError):
-    """What is stored cannot be read as what was written."""
+    """What is stored cannot be read as what was written: `where` that is, and its `problem`."""
 
     def __init__(self, where: str, problem: str) -> None:
         self.where = where
@@ -352,7 +376,10 @@ class DamagedStoreError(StateStoreError):
 
 
 class RunInterruptedError(NbgraphError):
-    """An agent that was called for its answer waits for a person; resume its thread."""
+    """An agent that was called for its answer waits for a person; resume its thread.
+
+    `thread_id` is the thread, and `interrupts` are its questions, by key.
+    """
 
     def __init__(self, thread_id: str, interrupts: Mapping[str, object]) -> None:
         self.thread_id = thread_id
@@ -369,7 +396,7 @@ class ModelProviderError(NbgraphError):
     Attributes
     ----------
     status : int or None
-        The HTTP status the provider gave, where it gave one.
+        The HTTP status the provider gave, where it gave one. `message` is the error's text.
     """
 
     def __init__(self, message: str, status: int | None = None) -> None:
@@ -386,7 +413,11 @@ class ChatHistoryError(ModelProviderError):
 
 
 class StructuredOutputError(NbgraphError):
-    """A chat model's final answer does not fit the output schema."""
+    """A chat model's final answer does not fit the output schema.
+
+    `schema_name` is the model it should be, `message` says why it is not, and `raw_content` is what
+    the chat model wrote.
+    """
 
     def __init__(self, schema_name: str, message: str, raw_content: str | None) -> None:
         self.schema_name = schema_name
@@ -396,7 +427,11 @@ class StructuredOutputError(NbgraphError):
 
 
 class ToolExecutionError(NbgraphError):
-    """A tool call names no tool, its arguments do not fit, or its result does not."""
+    """A tool call names no tool, its arguments do not fit, or its result does not.
+
+    `tool_name` was called with `input_data`; `message` says what is wrong, and `problems` by which
+    JSON Pointer into the arguments.
+    """
 
     def __init__(
         self,
@@ -413,7 +448,7 @@ class ToolExecutionError(NbgraphError):
 
 
 class ToolGroupExecutionError(NbgraphError):
-    """Several tool calls of one turn failed."""
+    """Several tool calls of one turn failed, with these `errors`."""
 
     def __init__(self, errors: Sequence[Exception]) -> None:
         self.errors = tuple(errors)
@@ -422,7 +457,7 @@ class ToolGroupExecutionError(NbgraphError):
 
 
 class ToolDeniedError(NbgraphError):
-    """A tool call may not run; the model reads the reason."""
+    """A call of `tool_name` may not run; the model reads the `reason`."""
 
     def __init__(self, tool_name: str, reason: str | None = None) -> None:
         self.tool_name = tool_name
@@ -437,7 +472,7 @@ class DrawingError(NbgraphError):
 
 
 class UnsupportedByEngineError(NbgraphError):
-    """The engine behind a session cannot do what was asked."""
+    """The `engine` behind a session cannot carry out a `request`."""
 
     def __init__(self, engine: str, request: str) -> None:
         self.engine = engine
@@ -446,7 +481,7 @@ class UnsupportedByEngineError(NbgraphError):
 
 
 class IntegrationNotInstalledError(NbgraphError, ImportError):
-    """An optional package is missing."""
+    """An optional `package` is missing; `extra` is the extra of nbgraph that brings it."""
 
     def __init__(self, package: str, extra: str) -> None:
         self.package = package
