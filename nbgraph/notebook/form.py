@@ -136,7 +136,7 @@ class Form(ipywidgets.VBox):
     def for_update(
         cls, schema: Any, initial: Mapping[str, Any], on_submit: Callback, submit: str
     ) -> Form:
-        """Return a form of state fields, `schema`; `submit` is on its button, `on_submit` gets them."""
+        """Return a form of state fields, `schema`; `on_submit` gets them on a press of `submit`."""
         form = cls(initial=initial, _asked=asked_of(schema, submit=submit))
         form.on_submit(on_submit)
         return form
