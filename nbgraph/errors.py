@@ -91,13 +91,7 @@ class NbgraphError(Exception):
     """Base class of all nbgraph errors. Copies keep message and attributes, in any process."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _remade, (type(self), self.args), vars(self)
-
-
-def _remade(kind: type[NbgraphError], args: tuple[Any, ...]) -> NbgraphError:
-    error = kind.__new__(kind, *args)
-    error.args = args
-    return error
+        return type(self).__new__, (type(self), *self.args), vars(self)
 
 
 class GraphConfigError(NbgraphError):
@@ -112,20 +106,16 @@ class NodeTimeoutError(GraphExecutionError):
     """A node took longer than its timeout, in seconds, or said nothing for that long (`idle`)."""
 
     def __init__(self, node_name: str, timeout: float, *, idle: bool = False) -> None:
-        self.node_name = node_name
-        self.timeout = timeout
-        self.idle = idle
-        took = "said nothing for longer than" if idle else "took longer than"
-        which = "its idle timeout" if idle else "its timeout"
-        super().__init__(f"Node {node_name!r} {took} {which} of {timeout:g} s")
+        self.node_name, self.timeout, self.idle = node_name, timeout, idle
+        took = "said nothing for longer than its idle" if idle else "took longer than its"
+        super().__init__(f"Node {node_name!r} {took} timeout of {timeout:g} s")
 
 
 class GraphTimeoutError(GraphExecutionError):
     """The supersteps of a run took longer than the graph's timeout, in seconds."""
 
     def __init__(self, graph_name: str, timeout: float) -> None:
-        self.graph_name = graph_name
-        self.timeout = timeout
+        self.graph_name, self.timeout = graph_name, timeout
         super().__init__(f"Graph {graph_name!r} took longer than its timeout of {timeout:g} s")
 
 
@@ -133,9 +123,7 @@ class NodeFailedError(GraphExecutionError):
     """A node failed and its own exception is not at hand, as after a restart."""
 
     def __init__(self, node_name: str, error_type: str, message: str) -> None:
-        self.node_name = node_name
-        self.error_type = error_type
-        self.message = message
+        self.node_name, self.error_type, self.message = node_name, error_type, message
         super().__init__(f"Node {node_name!r} failed with {error_type}: {message}")
 
 
@@ -146,8 +134,7 @@ class NoAnswerError(GraphExecutionError):
     """
 
     def __init__(self, key: str, how: str) -> None:
-        self.key = key
-        self.how = how
+        self.key, self.how = key, how
         super().__init__(
             f"Question {key!r} ends without an answer ({how}); catch NoAnswerError in the node, or "
             "give interrupt() a default="
@@ -158,9 +145,7 @@ class WorkerLostError(GraphExecutionError):
     """What should have run a task failed, or never said how it went; the task can be continued."""
 
     def __init__(self, node_name: str, executor: str, reason: str) -> None:
-        self.node_name = node_name
-        self.executor = executor
-        self.reason = reason
+        self.node_name, self.executor, self.reason = node_name, executor, reason
         super().__init__(f"Node {node_name!r} was lost by executor {executor!r}: {reason}")
 
 
@@ -169,19 +154,10 @@ class ResumeError(GraphExecutionError):
 
 
 class AnswerError(ResumeError):
-    """An answer does not fit the response schema of its question.
-
-    Attributes
-    ----------
-    key : str
-        The question's key.
-    problems : dict of str to str
-        What is wrong, by JSON Pointer into the answer (`""` is the whole answer).
-    """
+    """An answer does not fit its schema; `problems` are by JSON Pointer into the answer."""
 
     def __init__(self, key: str, problems: Mapping[str, str]) -> None:
-        self.key = key
-        self.problems = dict(problems)
+        self.key, self.problems = key, dict(problems)
         listed = "; ".join(f"{path or 'answer'}: {text}" for path, text in problems.items())
         super().__init__(f"The answer to {key!r} does not fit: {listed}")
 
@@ -190,9 +166,7 @@ class AlreadyAnsweredError(ResumeError):
     """Somebody else's answer to this question was recorded first."""
 
     def __init__(self, key: str, by: str | None, at: float) -> None:
-        self.key = key
-        self.by = by
-        self.at = at
+        self.key, self.by, self.at = key, by, at
         who = f"{by!r} answered" if by else "somebody answered"
         super().__init__(f"{who} {key!r} first; this answer was not recorded")
 
@@ -201,8 +175,7 @@ class QuestionExpiredError(ResumeError):
     """The time of a question is over; its default counts, if it has one."""
 
     def __init__(self, key: str, at: float) -> None:
-        self.key = key
-        self.at = at
+        self.key, self.at = key, at
         super().__init__(
             f"The time for {key!r} is over, so this answer comes too late; continue the thread "
             "without one"
@@ -213,9 +186,7 @@ class StaleAnswerError(ResumeError):
     """The answer belongs to an asking that is over."""
 
     def __init__(self, key: str, asked: int, pending: int | None) -> None:
-        self.key = key
-        self.asked = asked
-        self.pending = pending
+        self.key, self.asked, self.pending = key, asked, pending
         now = "it is not pending" if pending is None else f"it is pending since event {pending}"
         super().__init__(
             f"The answer to {key!r} belongs to the question of event {asked}, and {now}; "
@@ -227,8 +198,7 @@ class RunLimitExceededError(NbgraphError):
     """A run reached one of its limits and can be continued."""
 
     def __init__(self, limit_name: str, limit_value: float) -> None:
-        self.limit_name = limit_name
-        self.limit_value = limit_value
+        self.limit_name, self.limit_value = limit_name, limit_value
         instead = "start another" if limit_name == "max_thread_steps" else "continue the"
         super().__init__(
             f"The run reached {limit_name}={limit_value}; raise the limit, or {instead} thread"
@@ -251,8 +221,7 @@ class InvalidUpdateError(StateUpdateError):
     """Two tasks of one superstep wrote a field that has no merging reducer."""
 
     def __init__(self, field: str, nodes: Sequence[str]) -> None:
-        self.field = field
-        self.nodes = tuple(nodes)
+        self.field, self.nodes = field, tuple(nodes)
         super().__init__(
             f"Field {field!r} was written by {', '.join(map(repr, nodes))} in one superstep; "
             "give it a merging reducer such as Annotated[list, add], or let one node write it"
@@ -267,13 +236,9 @@ class RedefinedGraphError(ResumeError, StateStoreError):
     """A stored thread needs nodes or fields that its graph does not have any more."""
 
     def __init__(self, *, nodes: Sequence[str] = (), fields: Sequence[str] = ()) -> None:
-        self.nodes = tuple(nodes)
-        self.fields = tuple(fields)
-        parts = [
-            f"{verb} {', '.join(map(repr, names))}"
-            for verb, names in (("waits in", nodes), ("keeps", fields))
-            if names
-        ]
+        self.nodes, self.fields = tuple(nodes), tuple(fields)
+        both = (("waits in", nodes), ("keeps", fields))
+        parts = [f"{verb} {', '.join(map(repr, names))}" for verb, names in both if names]
         shown = ", ".join(f"{name!r}: ..." for name in (*nodes, *fields))
         super().__init__(
             f"The thread {' and '.join(parts)}, which its graph does not have any more; say what "
@@ -285,8 +250,7 @@ class UnknownThreadError(StateStoreError):
     """A thread, or a branch of it, is not in the state store."""
 
     def __init__(self, thread_id: str, branch_id: str = "main") -> None:
-        self.thread_id = thread_id
-        self.branch_id = branch_id
+        self.thread_id, self.branch_id = thread_id, branch_id
         branch = "" if branch_id == "main" else f" has no branch {branch_id!r}"
         super().__init__(f"Thread {thread_id!r}{branch or ' is not'} in the state store")
 
@@ -295,8 +259,7 @@ class StoreBusyError(StateStoreError):
     """Another process held the store for longer than the wait, in seconds."""
 
     def __init__(self, path: str, waited: float) -> None:
-        self.path = path
-        self.waited = waited
+        self.path, self.waited = path, waited
         super().__init__(f"The state store {path!r} was busy for {waited:g} s; try again")
 
 
@@ -304,10 +267,8 @@ class ConcurrentRunError(StateStoreError):
     """Somebody else wrote to the branch in between; nothing of this write was kept."""
 
     def __init__(self, thread_id: str, branch_id: str, expected: int, actual: int) -> None:
-        self.thread_id = thread_id
-        self.branch_id = branch_id
-        self.expected = expected
-        self.actual = actual
+        self.thread_id, self.branch_id = thread_id, branch_id
+        self.expected, self.actual = expected, actual
         super().__init__(
             f"Thread {thread_id!r}, branch {branch_id!r} was expected at event {expected} and is "
             f"at {actual}: another run or person wrote to it; load it again"
@@ -332,10 +293,7 @@ class ThreadClaimedError(StateStoreError):
     """Somebody else's claim on the branch still lasts."""
 
     def __init__(self, thread_id: str, branch_id: str, owner: str, until: float) -> None:
-        self.thread_id = thread_id
-        self.branch_id = branch_id
-        self.owner = owner
-        self.until = until
+        self.thread_id, self.branch_id, self.owner, self.until = thread_id, branch_id, owner, until
         super().__init__(
             f"Thread {thread_id!r}, branch {branch_id!r} is claimed by {owner!r}; wait, or claim "
             "it without ttl= to take it over"
@@ -346,8 +304,7 @@ class DamagedStoreError(StateStoreError):
     """What is stored cannot be read as what was written."""
 
     def __init__(self, where: str, problem: str) -> None:
-        self.where = where
-        self.problem = problem
+        self.where, self.problem = where, problem
         super().__init__(f"{where} is damaged: {problem}")
 
 
@@ -355,8 +312,7 @@ class RunInterruptedError(NbgraphError):
     """An agent that was called for its answer waits for a person; resume its thread."""
 
     def __init__(self, thread_id: str, interrupts: Mapping[str, object]) -> None:
-        self.thread_id = thread_id
-        self.interrupts = dict(interrupts)
+        self.thread_id, self.interrupts = thread_id, dict(interrupts)
         waits = ", ".join(map(repr, self.interrupts)) or "a breakpoint"
         super().__init__(
             f"Thread {thread_id!r} waits for {waits}; call the graph with resume=Resume(...)"
@@ -364,13 +320,7 @@ class RunInterruptedError(NbgraphError):
 
 
 class ModelProviderError(NbgraphError):
-    """A chat model could not be asked, or its answer could not be read.
-
-    Attributes
-    ----------
-    status : int or None
-        The HTTP status the provider gave, where it gave one.
-    """
+    """A chat model could not be asked, or its answer not read; `status` is the HTTP one, if any."""
 
     def __init__(self, message: str, status: int | None = None) -> None:
         self.status = status
@@ -389,9 +339,7 @@ class StructuredOutputError(NbgraphError):
     """A chat model's final answer does not fit the output schema."""
 
     def __init__(self, schema_name: str, message: str, raw_content: str | None) -> None:
-        self.schema_name = schema_name
-        self.message = message
-        self.raw_content = raw_content
+        self.schema_name, self.message, self.raw_content = schema_name, message, raw_content
         super().__init__(f"The model's answer is no {schema_name}: {message}")
 
 
@@ -405,9 +353,7 @@ class ToolExecutionError(NbgraphError):
         message: str = "it failed",
         problems: Mapping[str, str] | None = None,
     ) -> None:
-        self.tool_name = tool_name
-        self.input_data = input_data
-        self.message = message
+        self.tool_name, self.input_data, self.message = tool_name, input_data, message
         self.problems = dict(problems or {})
         super().__init__(f"Tool {tool_name!r}: {message}")
 
@@ -425,11 +371,9 @@ class ToolDeniedError(NbgraphError):
     """A tool call may not run; the model reads the reason."""
 
     def __init__(self, tool_name: str, reason: str | None = None) -> None:
-        self.tool_name = tool_name
-        self.reason = reason
-        super().__init__(
-            f"The call of {tool_name!r} was denied" + (f": {reason}" if reason else "")
-        )
+        self.tool_name, self.reason = tool_name, reason
+        because = f": {reason}" if reason else ""
+        super().__init__(f"The call of {tool_name!r} was denied{because}")
 
 
 class DrawingError(NbgraphError):
@@ -440,8 +384,7 @@ class UnsupportedByEngineError(NbgraphError):
     """The engine behind a session cannot do what was asked."""
 
     def __init__(self, engine: str, request: str) -> None:
-        self.engine = engine
-        self.request = request
+        self.engine, self.request = engine, request
         super().__init__(f"{engine} cannot carry out {request!r}")
 
 
@@ -449,9 +392,6 @@ class IntegrationNotInstalledError(NbgraphError, ImportError):
     """An optional package is missing."""
 
     def __init__(self, package: str, extra: str) -> None:
-        self.package = package
-        self.extra = extra
-        super().__init__(
-            f"{package!r} is not installed; in nbgraph's checkout: "
-            f'python -m pip install ".[{extra}]"'
-        )
+        self.package, self.extra = package, extra
+        install = f'python -m pip install ".[{extra}]"'
+        super().__init__(f"{package!r} is not installed; in nbgraph's checkout: {install}")
