@@ -91,13 +91,7 @@ class NbgraphError(Exception):
     """What all nbgraph errors are. Copies keep message and attributes, in any process."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _remade, (type(self), self.args), vars(self)
-
-
-def _remade(kind: type[NbgraphError], args: tuple[Any, ...]) -> NbgraphError:
-    error = kind.__new__(kind, *args)
-    error.args = args
-    return error
+        return type(self).__new__, (type(self), *self.args), vars(self)
 
 
 class GraphConfigError(NbgraphError):
@@ -112,33 +106,24 @@ class NodeTimeoutError(GraphExecutionError):
     """Node `node_name` took longer than `timeout` seconds, or said nothing for so long (`idle`)."""
 
     def __init__(self, node_name: str, timeout: float, *, idle: bool = False) -> None:
-        self.node_name = node_name
-        self.timeout = timeout
-        self.idle = idle
-        took = "said nothing for longer than" if idle else "took longer than"
-        which = "its idle timeout" if idle else "its timeout"
-        super().__init__(f"Node {node_name!r} {took} {which} of {timeout:g} s")
+        self.node_name, self.timeout, self.idle = node_name, timeout, idle
+        took = "said nothing for longer than its idle" if idle else "took longer than its"
+        super().__init__(f"Node {node_name!r} {took} timeout of {timeout:g} s")
 
 
 class GraphTimeoutError(GraphExecutionError):
     """The supersteps of a run of `graph_name` took longer than its `timeout`, in seconds."""
 
     def __init__(self, graph_name: str, timeout: float) -> None:
-        self.graph_name = graph_name
-        self.timeout = timeout
+        self.graph_name, self.timeout = graph_name, timeout
         super().__init__(f"Graph {graph_name!r} took longer than its timeout of {timeout:g} s")
 
 
 class NodeFailedError(GraphExecutionError):
-    """A node failed and its own exception is not at hand, as after a restart.
-
-    `node_name` raised an `error_type`, which said `message`.
-    """
+    """Node `node_name` raised an `error_type` that said `message`, in a process that is gone."""
 
     def __init__(self, node_name: str, error_type: str, message: str) -> None:
-        self.node_name = node_name
-        self.error_type = error_type
-        self.message = message
+        self.node_name, self.error_type, self.message = node_name, error_type, message
         super().__init__(f"Node {node_name!r} failed with {error_type}: {message}")
 
 
@@ -150,8 +135,7 @@ class NoAnswerError(GraphExecutionError):
     """
 
     def __init__(self, key: str, how: str) -> None:
-        self.key = key
-        self.how = how
+        self.key, self.how = key, how
         super().__init__(
             f"Question {key!r} ends without an answer ({how}); catch NoAnswerError in the node, or "
             "give interrupt() a default="
@@ -159,15 +143,10 @@ class NoAnswerError(GraphExecutionError):
 
 
 class WorkerLostError(GraphExecutionError):
-    """What should have run a task failed, or never said how it went; the task can be continued.
-
-    `node_name` was run by `executor`, and `reason` is what is known of its end.
-    """
+    """The `executor` failed, or never said how `node_name` went (`reason`); it can be continued."""
 
     def __init__(self, node_name: str, executor: str, reason: str) -> None:
-        self.node_name = node_name
-        self.executor = executor
-        self.reason = reason
+        self.node_name, self.executor, self.reason = node_name, executor, reason
         super().__init__(f"Node {node_name!r} was lost by executor {executor!r}: {reason}")
 
 
@@ -176,43 +155,28 @@ class ResumeError(GraphExecutionError):
 
 
 class AnswerError(ResumeError):
-    """An answer does not fit the response schema of its question.
-
-    Attributes
-    ----------
-    key : str
-        The question's key.
-    problems : dict of str to str
-        What is wrong, by JSON Pointer into the answer (`""` is the whole answer).
-    """
+    """The answer to `key` does not fit its schema; `problems` are by JSON Pointer into it."""
 
     def __init__(self, key: str, problems: Mapping[str, str]) -> None:
-        self.key = key
-        self.problems = dict(problems)
+        self.key, self.problems = key, dict(problems)
         listed = "; ".join(f"{path or 'answer'}: {text}" for path, text in problems.items())
         super().__init__(f"The answer to {key!r} does not fit: {listed}")
 
 
 class AlreadyAnsweredError(ResumeError):
-    """Somebody else's answer to question `key` was recorded first.
-
-    `by` is who gave it, and `at` when, in seconds since the epoch.
-    """
+    """The answer to `key` `by` somebody else was recorded first, `at` a time in epoch seconds."""
 
     def __init__(self, key: str, by: str | None, at: float) -> None:
-        self.key = key
-        self.by = by
-        self.at = at
+        self.key, self.by, self.at = key, by, at
         who = f"{by!r} answered" if by else "somebody answered"
         super().__init__(f"{who} {key!r} first; this answer was not recorded")
 
 
 class QuestionExpiredError(ResumeError):
-    """The time of question `key` was over `at`, in seconds since the epoch; its default counts."""
+    """The time of question `key` was over `at`, in epoch seconds; its default counts, if any."""
 
     def __init__(self, key: str, at: float) -> None:
-        self.key = key
-        self.at = at
+        self.key, self.at = key, at
         super().__init__(
             f"The time for {key!r} is over, so this answer comes too late; continue the thread "
             "without one"
@@ -220,16 +184,10 @@ class QuestionExpiredError(ResumeError):
 
 
 class StaleAnswerError(ResumeError):
-    """The answer to `key` belongs to an asking that is over.
-
-    It was given for the question of event `asked`; `pending` is the event that asks it now, None if
-    it is not pending.
-    """
+    """The answer to `key` is for event `asked`, and event `pending` asks now, or none does."""
 
     def __init__(self, key: str, asked: int, pending: int | None) -> None:
-        self.key = key
-        self.asked = asked
-        self.pending = pending
+        self.key, self.asked, self.pending = key, asked, pending
         now = "it is not pending" if pending is None else f"it is pending since event {pending}"
         super().__init__(
             f"The answer to {key!r} belongs to the question of event {asked}, and {now}; "
@@ -241,8 +199,7 @@ class RunLimitExceededError(NbgraphError):
     """A run reached its limit `limit_name`, which is `limit_value`, and can be continued."""
 
     def __init__(self, limit_name: str, limit_value: float) -> None:
-        self.limit_name = limit_name
-        self.limit_value = limit_value
+        self.limit_name, self.limit_value = limit_name, limit_value
         instead = "start another" if limit_name == "max_thread_steps" else "continue the"
         super().__init__(
             f"The run reached {limit_name}={limit_value}; raise the limit, or {instead} thread"
@@ -265,8 +222,7 @@ class InvalidUpdateError(StateUpdateError):
     """Tasks of `nodes` wrote `field` in one superstep, and it has no merging reducer."""
 
     def __init__(self, field: str, nodes: Sequence[str]) -> None:
-        self.field = field
-        self.nodes = tuple(nodes)
+        self.field, self.nodes = field, tuple(nodes)
         super().__init__(
             f"Field {field!r} was written by {', '.join(map(repr, nodes))} in one superstep; "
             "give it a merging reducer such as Annotated[list, add], or let one node write it"
@@ -281,13 +237,9 @@ class RedefinedGraphError(ResumeError, StateStoreError):
     """A stored thread needs `nodes` or `fields` that its graph does not have any more."""
 
     def __init__(self, *, nodes: Sequence[str] = (), fields: Sequence[str] = ()) -> None:
-        self.nodes = tuple(nodes)
-        self.fields = tuple(fields)
-        parts = [
-            f"{verb} {', '.join(map(repr, names))}"
-            for verb, names in (("waits in", nodes), ("keeps", fields))
-            if names
-        ]
+        self.nodes, self.fields = tuple(nodes), tuple(fields)
+        both = (("waits in", nodes), ("keeps", fields))
+        parts = [f"{verb} {', '.join(map(repr, names))}" for verb, names in both if names]
         shown = ", ".join(f"{name!r}: ..." for name in (*nodes, *fields))
         super().__init__(
             f"The thread {' and '.join(parts)}, which its graph does not have any more; say what "
@@ -299,8 +251,7 @@ class UnknownThreadError(StateStoreError):
     """Thread `thread_id`, or its branch `branch_id`, is not in the state store."""
 
     def __init__(self, thread_id: str, branch_id: str = "main") -> None:
-        self.thread_id = thread_id
-        self.branch_id = branch_id
+        self.thread_id, self.branch_id = thread_id, branch_id
         branch = "" if branch_id == "main" else f" has no branch {branch_id!r}"
         super().__init__(f"Thread {thread_id!r}{branch or ' is not'} in the state store")
 
@@ -309,23 +260,16 @@ class StoreBusyError(StateStoreError):
     """Another process held the store at `path` for longer than `waited` seconds."""
 
     def __init__(self, path: str, waited: float) -> None:
-        self.path = path
-        self.waited = waited
+        self.path, self.waited = path, waited
         super().__init__(f"The state store {path!r} was busy for {waited:g} s; try again")
 
 
 class ConcurrentRunError(StateStoreError):
-    """Somebody else wrote to the branch in between; nothing of this write was kept.
-
-    `thread_id` and `branch_id` say which one. It was `expected` to end at that event, and ends at
-    `actual`.
-    """
+    """Somebody wrote to `branch_id` of `thread_id`: it is at `actual`, not `expected`. Not kept."""
 
     def __init__(self, thread_id: str, branch_id: str, expected: int, actual: int) -> None:
-        self.thread_id = thread_id
-        self.branch_id = branch_id
-        self.expected = expected
-        self.actual = actual
+        self.thread_id, self.branch_id = thread_id, branch_id
+        self.expected, self.actual = expected, actual
         super().__init__(
             f"Thread {thread_id!r}, branch {branch_id!r} was expected at event {expected} and is "
             f"at {actual}: another run or person wrote to it; load it again"
@@ -333,10 +277,7 @@ class ConcurrentRunError(StateStoreError):
 
 
 class ClaimLostError(ConcurrentRunError):
-    """Somebody else took the branch over; nothing of this write, or of any later one, is kept.
-
-    `epoch` is the one that began then.
-    """
+    """Somebody took the branch over, in `epoch`; nothing of this write or a later one is kept."""
 
     def __init__(self, thread_id: str, branch_id: str, expected: int, epoch: int) -> None:
         super().__init__(thread_id, branch_id, expected, expected)
@@ -350,16 +291,10 @@ class ClaimLostError(ConcurrentRunError):
 
 
 class ThreadClaimedError(StateStoreError):
-    """The claim of `owner` on a branch lasts `until` then, in seconds since the epoch.
-
-    `thread_id` and `branch_id` say which one.
-    """
+    """`owner` has claimed branch `branch_id` of `thread_id` `until` then, in epoch seconds."""
 
     def __init__(self, thread_id: str, branch_id: str, owner: str, until: float) -> None:
-        self.thread_id = thread_id
-        self.branch_id = branch_id
-        self.owner = owner
-        self.until = until
+        self.thread_id, self.branch_id, self.owner, self.until = thread_id, branch_id, owner, until
         super().__init__(
             f"Thread {thread_id!r}, branch {branch_id!r} is claimed by {owner!r}; wait, or claim "
             "it without ttl= to take it over"
@@ -370,20 +305,15 @@ class DamagedStoreError(StateStoreError):
     """What is stored cannot be read as what was written: `where` that is, and its `problem`."""
 
     def __init__(self, where: str, problem: str) -> None:
-        self.where = where
-        self.problem = problem
+        self.where, self.problem = where, problem
         super().__init__(f"{where} is damaged: {problem}")
 
 
 class RunInterruptedError(NbgraphError):
-    """An agent that was called for its answer waits for a person; resume its thread.
-
-    `thread_id` is the thread, and `interrupts` are its questions, by key.
-    """
+    """An agent called for its answer waits for a person on `thread_id`, with these `interrupts`."""
 
     def __init__(self, thread_id: str, interrupts: Mapping[str, object]) -> None:
-        self.thread_id = thread_id
-        self.interrupts = dict(interrupts)
+        self.thread_id, self.interrupts = thread_id, dict(interrupts)
         waits = ", ".join(map(repr, self.interrupts)) or "a breakpoint"
         super().__init__(
             f"Thread {thread_id!r} waits for {waits}; call the graph with resume=Resume(...)"
@@ -391,13 +321,7 @@ class RunInterruptedError(NbgraphError):
 
 
 class ModelProviderError(NbgraphError):
-    """A chat model could not be asked, or its answer could not be read.
-
-    Attributes
-    ----------
-    status : int or None
-        The HTTP status the provider gave, where it gave one. `message` is the error's text.
-    """
+    """A chat model could not be asked, or not read; `message` says why, `status` if by HTTP."""
 
     def __init__(self, message: str, status: int | None = None) -> None:
         self.status = status
@@ -413,25 +337,15 @@ class ChatHistoryError(ModelProviderError):
 
 
 class StructuredOutputError(NbgraphError):
-    """A chat model's final answer does not fit the output schema.
-
-    `schema_name` is the model it should be, `message` says why it is not, and `raw_content` is what
-    the chat model wrote.
-    """
+    """A chat model's `raw_content` is no `schema_name`, its output schema: `message` says why."""
 
     def __init__(self, schema_name: str, message: str, raw_content: str | None) -> None:
-        self.schema_name = schema_name
-        self.message = message
-        self.raw_content = raw_content
+        self.schema_name, self.message, self.raw_content = schema_name, message, raw_content
         super().__init__(f"The model's answer is no {schema_name}: {message}")
 
 
 class ToolExecutionError(NbgraphError):
-    """A tool call names no tool, its arguments do not fit, or its result does not.
-
-    `tool_name` was called with `input_data`; `message` says what is wrong, and `problems` by which
-    JSON Pointer into the arguments.
-    """
+    """Tool `tool_name` is not there, or `input_data` or its result do not fit: `message`, `problems`."""
 
     def __init__(
         self,
@@ -440,9 +354,7 @@ class ToolExecutionError(NbgraphError):
         message: str = "it failed",
         problems: Mapping[str, str] | None = None,
     ) -> None:
-        self.tool_name = tool_name
-        self.input_data = input_data
-        self.message = message
+        self.tool_name, self.input_data, self.message = tool_name, input_data, message
         self.problems = dict(problems or {})
         super().__init__(f"Tool {tool_name!r}: {message}")
 
@@ -460,11 +372,9 @@ class ToolDeniedError(NbgraphError):
     """A call of `tool_name` may not run; the model reads the `reason`."""
 
     def __init__(self, tool_name: str, reason: str | None = None) -> None:
-        self.tool_name = tool_name
-        self.reason = reason
-        super().__init__(
-            f"The call of {tool_name!r} was denied" + (f": {reason}" if reason else "")
-        )
+        self.tool_name, self.reason = tool_name, reason
+        because = f": {reason}" if reason else ""
+        super().__init__(f"The call of {tool_name!r} was denied{because}")
 
 
 class DrawingError(NbgraphError):
@@ -475,18 +385,14 @@ class UnsupportedByEngineError(NbgraphError):
     """The `engine` behind a session cannot carry out a `request`."""
 
     def __init__(self, engine: str, request: str) -> None:
-        self.engine = engine
-        self.request = request
+        self.engine, self.request = engine, request
         super().__init__(f"{engine} cannot carry out {request!r}")
 
 
 class IntegrationNotInstalledError(NbgraphError, ImportError):
-    """An optional `package` is missing; `extra` is the extra of nbgraph that brings it."""
+    """An optional `package` is missing; `extra` of nbgraph brings it."""
 
     def __init__(self, package: str, extra: str) -> None:
-        self.package = package
-        self.extra = extra
-        super().__init__(
-            f"{package!r} is not installed; in nbgraph's checkout: "
-            f'python -m pip install ".[{extra}]"'
-        )
+        self.package, self.extra = package, extra
+        install = f'python -m pip install ".[{extra}]"'
+        super().__init__(f"{package!r} is not installed; in nbgraph's checkout: {install}")

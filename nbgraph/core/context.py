@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from nbgraph.core import answers
 from nbgraph.core.asking import Frame, GraphInterrupt, running
 from nbgraph.core.effects import Effect, begin, checked_effect, outcome
-from nbgraph.core.events import ChildEvent, OnceRecorded, TaskEmitted
+from nbgraph.core.events import OnceRecorded
 from nbgraph.core.facts import Fact
+from nbgraph.core.live import ChildEvent, TaskEmitted
 from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.core.values import fresh
 from nbgraph.errors import ContextNotProvidedError

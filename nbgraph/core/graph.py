@@ -14,10 +14,11 @@ from nbgraph.core.building import Building, GraphBuilding
 from nbgraph.core.call import Call, Names, checked_predicate, checked_store, listed_names
 from nbgraph.core.context import NOT_PROVIDED
 from nbgraph.core.driver import Shape
-from nbgraph.core.events import Event, LiveEvent, RunFailed
+from nbgraph.core.events import Event, RunFailed
 from nbgraph.core.executor import Executor, checked_executor
 from nbgraph.core.flow import Structure, build
 from nbgraph.core.interface import Interface
+from nbgraph.core.live import LiveEvent
 from nbgraph.core.loop import run_sync
 from nbgraph.core.middleware import Middleware, checked_middleware
 from nbgraph.core.migration import Migration, migration

@@ -8,7 +8,8 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from nbgraph.core.events import Attempt, ErrorInfo
+from nbgraph.core.events import ErrorInfo
+from nbgraph.core.live import Attempt
 from nbgraph.core.quick_dataclass import dataclass
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 from pydantic import BaseModel
 
 from nbgraph.core.call import Call, CallOptions
-from nbgraph.core.events import Event, LiveEvent
+from nbgraph.core.events import Event
+from nbgraph.core.live import LiveEvent
 from nbgraph.core.loop import iterate
 from nbgraph.core.store import StateStore
 from nbgraph.core.streaming import (

@@ -21,16 +21,10 @@ from dataclasses import dataclass, field
 
 from nbgraph.core.codec import stamped
 from nbgraph.core.driver import Capability, NodeShape, Shape, needed
-from nbgraph.core.events import (
-    ChildEvent,
-    Event,
-    Forked,
-    LiveEvent,
-    RunStarted,
-    RunStopped,
-    StateEdited,
-)
-from nbgraph.core.position import Position, fold
+from nbgraph.core.events import Event, Forked, RunStarted, RunStopped, StateEdited
+from nbgraph.core.fold import fold
+from nbgraph.core.live import ChildEvent, LiveEvent
+from nbgraph.core.position import Position
 from nbgraph.core.requests import (
     Continue,
     Edit,

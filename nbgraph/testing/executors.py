@@ -17,9 +17,10 @@ from typing import Any
 
 import pytest
 
-from nbgraph.core.events import Event, LiveEvent, TaskEmitted, TaskFailed, TaskFinished
+from nbgraph.core.events import Event, TaskFailed, TaskFinished
 from nbgraph.core.executor import Executor
 from nbgraph.core.graph import Graph
+from nbgraph.core.live import LiveEvent, TaskEmitted
 from nbgraph.core.node import Node
 from nbgraph.core.requests import Resume, Start, Stop
 from nbgraph.core.subgraph import subgraph
