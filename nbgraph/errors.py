@@ -345,7 +345,7 @@ class StructuredOutputError(NbgraphError):
 
 
 class ToolExecutionError(NbgraphError):
-    """Tool `tool_name` is not there, or `input_data` or its result do not fit: `message`, `problems`."""
+    """`tool_name` is no tool, or `input_data` or its result do not fit: `message`, `problems`."""
 
     def __init__(
         self,
