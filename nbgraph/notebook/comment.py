@@ -12,7 +12,7 @@ from nbgraph.notebook.shared import slim
 
 __all__ = ["Comment"]
 
-_CLOSED, _OPEN = "Add a comment", "No comment"
+_CLOSED, _OPEN = "Add a comment", "Remove comment"
 
 
 class Comment:

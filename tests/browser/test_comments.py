@@ -51,7 +51,7 @@ def test_a_call_is_approved_with_a_comment_and_several_have_one_for_all(open_not
     comment.fill("None of these.")
     for number in range(3):
         panel.locator(".nbgraph-segments button").nth(number).click()
-        panel.locator(".nbgraph-card .nbgraph-deny").click()
+        panel.locator(f".nbgraph-key-act-approve-c-{number + 2} .nbgraph-deny").click()
         expect(panel.locator(".nbgraph-segments button").nth(number)).to_contain_text("denied")
     expect(comment).to_have_value("None of these.")
     panel.locator(".nbgraph-foot .nbgraph-submit").click()

@@ -77,7 +77,7 @@ def test_a_question_has_no_field_for_a_comment_until_it_is_asked_for():
     add = button(form, "add-comment")
     assert add.description == "Add a comment"
     write(form, f"  {SAID}\n")
-    assert (add.description, form.comment) == ("No comment", SAID)
+    assert (add.description, form.comment) == ("Remove comment", SAID)
     add.click()
     assert (inputs(form, "Comment"), form.comment, add.description) == ([], None, "Add a comment")
 
