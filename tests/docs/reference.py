@@ -63,7 +63,7 @@ VALUES = {
     "START": "Where a turn begins: `START >> a` in a flow.",
     "END": "Where a turn ends: `a >> END` in a flow, or what a node returns.",
     "UNSET": "What stands for an answer while a needed part of it is missing; it is not None.",
-    "DISMISS": "In the place of an answer: there is none to come; a default counts, if there is one.",
+    "DISMISS": "In the place of an answer: none will come; a default counts, if there is one.",
     "ASK_AGAIN": "In the place of an answer: the node runs again, and asks anew.",
     "FilesystemStateStore": "`SQLiteStateStore` by another name.",
     "Message": "Any message; its `type` tells which.",
