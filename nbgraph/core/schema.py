@@ -70,7 +70,8 @@ class StateSchema:
         _check_model(model)
         for name, info in model.model_fields.items():
             self.fields[name] = Field(name, info.annotation, info.metadata)
-        self._views = Views(model)
+        immutable = {name for name, field in self.fields.items() if field.is_immutable}
+        self._views = Views(model, immutable)
 
     @property
     def is_model(self) -> bool:
