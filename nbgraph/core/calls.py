@@ -16,7 +16,7 @@ from nbgraph.core.log import Log
 from nbgraph.core.node_hooks import Asker, node_hooks
 from nbgraph.core.position import Answered
 from nbgraph.core.quick_dataclass import dataclass
-from nbgraph.core.task import TaskCall
+from nbgraph.core.task_call import TaskCall
 from nbgraph.core.values import fresh
 
 if TYPE_CHECKING:

@@ -28,9 +28,9 @@ from nbgraph.core.facts import Facts, Recording
 from nbgraph.core.inbox import Inbox
 from nbgraph.core.log import Draft, Log
 from nbgraph.core.middleware import GraphMiddlewareContext
+from nbgraph.core.outcome import Outcome
 from nbgraph.core.requests import Stop
 from nbgraph.core.run_hooks import RunHooks, graph_context
-from nbgraph.core.task import Outcome
 from nbgraph.errors import GraphTimeoutError
 
 if TYPE_CHECKING:
