@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import typing
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Any, get_args, get_origin
+from typing import Annotated, Any, cast, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
@@ -158,35 +158,39 @@ class StateSchema:
         StateStoreError
             If a value would not come back as it is.
         """
-        if isinstance(given, BaseModel):
-            return self._whole_update(given, where)
-        if not isinstance(given, dict | Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - user's
-            raise StateUpdateError(f"{where} must be a dict of fields, got {given!r}")
-        if not given:
-            return _NOTHING
+        return Update(*self.checked(given, where))
+
+    def checked(
+        self, given: Mapping[str, Any] | BaseModel, where: str
+    ) -> tuple[dict[str, Any], tuple[str, ...]]:
+        """Return the parts of a checked update, which are the caller's; as `update` does."""
+        if type(given) is not dict:
+            given = self._mapping(given, where)
         values: dict[str, Any] = {}
-        replaced: list[str] = []
+        replaced: tuple[str, ...] = ()
+        fields = self.fields
         for name, value in given.items():
-            field = self.fields.get(name)
+            field = fields.get(name)
             kept = UNSURE if field is None else field.plainly(value, whole=False)
             if kept is UNSURE:
                 whole = isinstance(value, Replace)
                 kept = self._encode(name, value, where, whole=whole)
                 if whole:
-                    replaced.append(name)
+                    replaced = (*replaced, name)
             values[name] = kept
-        return Update(values, tuple(replaced))
+        return values, replaced
 
-    def _whole_update(self, given: BaseModel, where: str) -> Update:
-        if not (self.is_model and isinstance(given, self.state_type)):
+    def _mapping(self, given: Any, where: str) -> Mapping[str, Any]:
+        """Return what somebody gave as an update: a model's fields each replace what is there."""
+        if isinstance(given, BaseModel):
+            if self.is_model and isinstance(given, self.state_type):
+                return {name: Replace(getattr(given, name)) for name in self.fields}
             raise StateUpdateError(
                 f"{where} is a {type(given).__qualname__}; pass a dict of fields, or the state type"
             )
-        values = {
-            name: self._encode(name, getattr(given, name), where, whole=True)
-            for name in self.fields
-        }
-        return Update(values, tuple(values))
+        if not isinstance(given, Mapping):
+            raise StateUpdateError(f"{where} must be a dict of fields, got {given!r}")
+        return cast("Mapping[str, Any]", given)
 
     def _encode(self, name: Any, value: Any, where: str, *, whole: bool) -> Any:
         bare = value.value if isinstance(value, Replace) else value
@@ -422,4 +426,3 @@ def _check_model(model: type[BaseModel]) -> None:
 
 
 _OPEN = Field("*", Any, ())
-_NOTHING = Update({})
