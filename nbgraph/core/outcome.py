@@ -13,10 +13,10 @@ from nbgraph.core.events import (
     ErrorInfo,
     Event,
     OnceRecorded,
-    TaskEmitted,
     TaskFailed,
     TaskInterrupted,
 )
+from nbgraph.core.live import TaskEmitted
 from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.core.retry import Attempts
 from nbgraph.core.task_call import TaskCall

@@ -13,7 +13,8 @@ from typing import Any, Literal
 
 from nbgraph.core.asking import Frame
 from nbgraph.core.context import NodeContext, Port
-from nbgraph.core.events import Attempt, ErrorInfo, TaskEmitted, TaskSpec
+from nbgraph.core.events import ErrorInfo, TaskSpec
+from nbgraph.core.live import Attempt, TaskEmitted
 from nbgraph.core.node import Node
 from nbgraph.core.node_hooks import NodeHooks
 from nbgraph.core.quick_dataclass import dataclass
