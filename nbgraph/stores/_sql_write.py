@@ -18,6 +18,7 @@ from nbgraph.stores._blobs import extracted
 from nbgraph.stores._chain import link, root_of
 from nbgraph.stores._log import (
     COMPRESSED_BYTES,
+    SNAPSHOT_BYTES,
     Commit,
     QuestionName,
     epoch_after,
@@ -36,6 +37,8 @@ from nbgraph.stores._sql_rows import Branch, Cursor, body_checksum, found_branch
 __all__ = ["add_branch", "claim_branch", "forget", "keep", "release_branch"]
 
 _Questions: TypeAlias = tuple[Collection[QuestionName], Mapping[QuestionName, str]]
+
+_NO_QUESTIONS: _Questions = (), {}
 
 # What stands in the comment is said to a database that locks rows and not the file.
 _FIND_BRANCH = """
@@ -161,8 +164,9 @@ def keep(cursor: Cursor, commit: Commit, known: Branch | None = None) -> Branch:
         If a question cannot be kept as JSON.
     """
     if known is not None and _may_follow(commit, known):
-        questions = _questions(cursor, known, commit)
-        was = (known.id, known.checksum, known.chain)
+        waits = known.pending or commit.summary.pending
+        questions = _questions(cursor, known, commit) if waits else _NO_QUESTIONS
+        was = known.id, known.checksum, known.chain
         _move(known, commit)
         if cursor.execute(_CHANGE_KNOWN, (*_CHANGING(known), *was)).rowcount == 1:
             return _kept(cursor, known, commit, questions)
@@ -338,6 +342,11 @@ def _add_commit(cursor: Cursor, branch: Branch, commit: Commit) -> None:
     cursor.execute(_ADD_COMMIT, (place, commit.count, branch.chain, commit.refs, commit.body))
     if commit.blobs:
         _add_blobs(cursor, branch, commit.blobs)
+    if branch.since > SNAPSHOT_BYTES:  # else none is due
+        _add_due_snapshot(cursor, branch, commit)
+
+
+def _add_due_snapshot(cursor: Cursor, branch: Branch, commit: Commit) -> None:
     snapshot = commit.snapshot_after(branch.since, branch.snapped)
     if snapshot is not None:
         branch.since, branch.snapped = 0, _add_snapshot(cursor, branch, snapshot)
@@ -346,14 +355,15 @@ def _add_commit(cursor: Cursor, branch: Branch, commit: Commit) -> None:
 
 def _move(branch: Branch, commit: Commit) -> None:
     """Let the row of a branch stand at the end of a commit."""
-    summary = commit.summary
-    chain = link(branch.chain, commit.expected + 1, commit.count, commit.body, commit.refs)
+    summary, claim = commit.summary, commit.claim
+    branch.chain = link(branch.chain, commit.expected + 1, commit.count, commit.body, commit.refs)
     branch.graph, branch.status, branch.step = summary.graph, summary.status, summary.step
     branch.head, branch.pending = commit.head, len(summary.pending)
-    branch.updated_at, branch.chain = float(commit.last_at), chain
-    if commit.claim is not None and commit.claim.epoch is None:
-        branch.owner, branch.leased_until = commit.claim.owner, 0.0
-    branch.epoch = epoch_after(commit, branch.epoch)
+    branch.updated_at = float(commit.last_at)
+    if claim is not None:
+        if claim.epoch is None:
+            branch.owner, branch.leased_until = claim.owner, 0.0
+        branch.epoch = epoch_after(commit, branch.epoch)
     branch.checksum = branch.changing_checksum()
     branch.since += commit.weight
 
