@@ -27,9 +27,7 @@ from nbgraph.stores._blobs import checked_blob, restored
 from nbgraph.stores._chain import link
 
 __all__ = [
-    "COMPRESSED_BYTES",
     "MAIN",
-    "SNAPSHOT_BYTES",
     "Commit",
     "Place",
     "QuestionName",
