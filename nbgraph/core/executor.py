@@ -127,6 +127,10 @@ class Executor(ABC):
             report(failed(call, _lost(call, self.name, cause)))
 
 
+def _unstarted(name: str, call: TaskCall, error: Exception) -> Outcome:
+    return failed(call, _lost(call, name, error))
+
+
 def _lost(call: TaskCall, name: str, cause: BaseException | None) -> NbgraphError:
     if isinstance(cause, NbgraphError):
         return cause
@@ -176,7 +180,7 @@ class ThreadExecutor(Executor):
         away = [call for call in batch.calls if runs_in_worker(call)]
         if not away:
             return _begun(batch, batch.calls, _reported)
-        tell_from_worker([partial(run_in_worker, call) for call in away], batch.report)
+        tell_from_worker(run_in_worker, away, batch.report, partial(_unstarted, self.name))
         rest = [call for call in batch.calls if not runs_in_worker(call)]
         return _begun(batch, rest, _reported) if rest else ()
 
@@ -230,7 +234,9 @@ def _begun(
 async def _reported(call: TaskCall, report: Callable[[Outcome], None]) -> None:
     try:
         outcome = await run_task(call)
-    except Exception as error:  # noqa: BLE001 - a run that hears nothing of a task waits for ever
+    except asyncio.CancelledError:
+        raise
+    except BaseException as error:  # noqa: BLE001 - a run that hears nothing of a task waits for ever
         outcome = broken(call, error)
     report(outcome)
 

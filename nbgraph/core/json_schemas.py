@@ -13,6 +13,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, cast
 
 from nbgraph.core import plain_words as words
+from nbgraph.core.json_drafts import parts_of
 from nbgraph.core.json_keywords import KEYWORDS, BudgetSpentError, budget, counted
 from nbgraph.core.json_library import load_jsonschema
 from nbgraph.core.json_values import Json, is_array, is_object, pointer
@@ -55,9 +56,44 @@ def schema_faults(schema: dict[str, Json]) -> dict[str, str]:
     try:
         meta: Any = Draft202012Validator(Draft202012Validator.META_SCHEMA)
         errors: Iterator[ValidationError] = meta.iter_errors(schema)
-        return {pointer(error.absolute_path): error.message[:200] for error in errors}
+        faults = {pointer(error.absolute_path): error.message[:200] for error in errors}
+        return faults or _leading_nowhere(schema)
     except RecursionError:
         return {"": "it is nested too deep"}
+    except ValueError as error:
+        return {"": f"it has an $id that is no address: {error}"}
+
+
+def _leading_nowhere(schema: dict[str, Json]) -> dict[str, str]:
+    """Return the references that lead to nothing in a document, by where they stand."""
+    import referencing.jsonschema
+
+    dialect: Any = referencing.jsonschema.DRAFT202012
+    document = dialect.create_resource(schema)
+    found: dict[str, str] = {}
+
+    def look(inner: Json, resolver: Any, path: tuple[str | int, ...]) -> None:
+        if not is_object(inner):
+            return
+        resolver = resolver.in_subresource(dialect.create_resource(inner))
+        for keyword in ("$ref", "$dynamicRef"):
+            reference = inner.get(keyword)
+            if reference is not None and not _leads_to_a_schema(reference, resolver):
+                found[pointer(path)] = f"it refers to {reference!r}, which is not in it"
+        for step, part in parts_of(inner):
+            look(part, resolver, (*path, *step))
+
+    look(schema, _no_registry().resolver_with_root(document), ())
+    return found
+
+
+def _leads_to_a_schema(reference: Json, resolver: Any) -> bool:
+    from referencing.exceptions import NoSuchResource, Unresolvable
+
+    try:
+        return isinstance(resolver.lookup(reference).contents, dict | bool)
+    except (Unresolvable, NoSuchResource, *_BROKEN):
+        return False
 
 
 def _size(value: Json) -> int:
