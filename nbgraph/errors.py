@@ -88,7 +88,7 @@ __all__ = [
 
 
 class NbgraphError(Exception):
-    """Base class of all nbgraph errors. Copies keep message and attributes, in any process."""
+    """What all nbgraph errors are. Copies keep message and attributes, in any process."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self).__new__, (type(self), *self.args), vars(self)
@@ -103,7 +103,7 @@ class GraphExecutionError(NbgraphError):
 
 
 class NodeTimeoutError(GraphExecutionError):
-    """A node took longer than its timeout, in seconds, or said nothing for that long (`idle`)."""
+    """Node `node_name` took longer than `timeout` seconds, or said nothing for so long (`idle`)."""
 
     def __init__(self, node_name: str, timeout: float, *, idle: bool = False) -> None:
         self.node_name, self.timeout, self.idle = node_name, timeout, idle
@@ -112,7 +112,7 @@ class NodeTimeoutError(GraphExecutionError):
 
 
 class GraphTimeoutError(GraphExecutionError):
-    """The supersteps of a run took longer than the graph's timeout, in seconds."""
+    """The supersteps of a run of `graph_name` took longer than its `timeout`, in seconds."""
 
     def __init__(self, graph_name: str, timeout: float) -> None:
         self.graph_name, self.timeout = graph_name, timeout
@@ -120,7 +120,7 @@ class GraphTimeoutError(GraphExecutionError):
 
 
 class NodeFailedError(GraphExecutionError):
-    """A node failed and its own exception is not at hand, as after a restart."""
+    """Node `node_name` raised an `error_type` that said `message`, in a process that is gone."""
 
     def __init__(self, node_name: str, error_type: str, message: str) -> None:
         self.node_name, self.error_type, self.message = node_name, error_type, message
@@ -131,6 +131,7 @@ class NoAnswerError(GraphExecutionError):
     """Raised where a node asked: its question was dismissed or expired, and has no default.
 
     The node may catch it. Where it does not, its task fails, and asks again when it is continued.
+    `key` is the question's; `how` is `"dismissed"` or `"expired"`.
     """
 
     def __init__(self, key: str, how: str) -> None:
@@ -142,7 +143,7 @@ class NoAnswerError(GraphExecutionError):
 
 
 class WorkerLostError(GraphExecutionError):
-    """What should have run a task failed, or never said how it went; the task can be continued."""
+    """The `executor` failed, or never said how `node_name` went (`reason`); it can be continued."""
 
     def __init__(self, node_name: str, executor: str, reason: str) -> None:
         self.node_name, self.executor, self.reason = node_name, executor, reason
@@ -154,7 +155,7 @@ class ResumeError(GraphExecutionError):
 
 
 class AnswerError(ResumeError):
-    """An answer does not fit its schema; `problems` are by JSON Pointer into the answer."""
+    """The answer to `key` does not fit its schema; `problems` are by JSON Pointer into it."""
 
     def __init__(self, key: str, problems: Mapping[str, str]) -> None:
         self.key, self.problems = key, dict(problems)
@@ -163,7 +164,7 @@ class AnswerError(ResumeError):
 
 
 class AlreadyAnsweredError(ResumeError):
-    """Somebody else's answer to this question was recorded first."""
+    """The answer to `key` `by` somebody else was recorded first, `at` a time in epoch seconds."""
 
     def __init__(self, key: str, by: str | None, at: float) -> None:
         self.key, self.by, self.at = key, by, at
@@ -172,7 +173,7 @@ class AlreadyAnsweredError(ResumeError):
 
 
 class QuestionExpiredError(ResumeError):
-    """The time of a question is over; its default counts, if it has one."""
+    """The time of question `key` was over `at`, in epoch seconds; its default counts, if any."""
 
     def __init__(self, key: str, at: float) -> None:
         self.key, self.at = key, at
@@ -183,7 +184,7 @@ class QuestionExpiredError(ResumeError):
 
 
 class StaleAnswerError(ResumeError):
-    """The answer belongs to an asking that is over."""
+    """The answer to `key` is for event `asked`, and event `pending` asks now, or none does."""
 
     def __init__(self, key: str, asked: int, pending: int | None) -> None:
         self.key, self.asked, self.pending = key, asked, pending
@@ -195,7 +196,7 @@ class StaleAnswerError(ResumeError):
 
 
 class RunLimitExceededError(NbgraphError):
-    """A run reached one of its limits and can be continued."""
+    """A run reached its limit `limit_name`, which is `limit_value`, and can be continued."""
 
     def __init__(self, limit_name: str, limit_value: float) -> None:
         self.limit_name, self.limit_value = limit_name, limit_value
@@ -206,7 +207,7 @@ class RunLimitExceededError(NbgraphError):
 
 
 class ContextNotProvidedError(NbgraphError):
-    """A node read `ctx.context`, and the call passed none."""
+    """Node `node_name` read `ctx.context`, and the call passed none."""
 
     def __init__(self, node_name: str) -> None:
         self.node_name = node_name
@@ -218,7 +219,7 @@ class StateUpdateError(NbgraphError):
 
 
 class InvalidUpdateError(StateUpdateError):
-    """Two tasks of one superstep wrote a field that has no merging reducer."""
+    """Tasks of `nodes` wrote `field` in one superstep, and it has no merging reducer."""
 
     def __init__(self, field: str, nodes: Sequence[str]) -> None:
         self.field, self.nodes = field, tuple(nodes)
@@ -233,7 +234,7 @@ class StateStoreError(NbgraphError):
 
 
 class RedefinedGraphError(ResumeError, StateStoreError):
-    """A stored thread needs nodes or fields that its graph does not have any more."""
+    """A stored thread needs `nodes` or `fields` that its graph does not have any more."""
 
     def __init__(self, *, nodes: Sequence[str] = (), fields: Sequence[str] = ()) -> None:
         self.nodes, self.fields = tuple(nodes), tuple(fields)
@@ -247,7 +248,7 @@ class RedefinedGraphError(ResumeError, StateStoreError):
 
 
 class UnknownThreadError(StateStoreError):
-    """A thread, or a branch of it, is not in the state store."""
+    """Thread `thread_id`, or its branch `branch_id`, is not in the state store."""
 
     def __init__(self, thread_id: str, branch_id: str = "main") -> None:
         self.thread_id, self.branch_id = thread_id, branch_id
@@ -256,7 +257,7 @@ class UnknownThreadError(StateStoreError):
 
 
 class StoreBusyError(StateStoreError):
-    """Another process held the store for longer than the wait, in seconds."""
+    """Another process held the store at `path` for longer than `waited` seconds."""
 
     def __init__(self, path: str, waited: float) -> None:
         self.path, self.waited = path, waited
@@ -264,7 +265,7 @@ class StoreBusyError(StateStoreError):
 
 
 class ConcurrentRunError(StateStoreError):
-    """Somebody else wrote to the branch in between; nothing of this write was kept."""
+    """Somebody wrote to `branch_id` of `thread_id`: it is at `actual`, not `expected`. Not kept."""
 
     def __init__(self, thread_id: str, branch_id: str, expected: int, actual: int) -> None:
         self.thread_id, self.branch_id = thread_id, branch_id
@@ -276,7 +277,7 @@ class ConcurrentRunError(StateStoreError):
 
 
 class ClaimLostError(ConcurrentRunError):
-    """Somebody else took the branch over; nothing of this write, or of any later one, is kept."""
+    """Somebody took the branch over, in `epoch`; nothing of this write or a later one is kept."""
 
     def __init__(self, thread_id: str, branch_id: str, expected: int, epoch: int) -> None:
         super().__init__(thread_id, branch_id, expected, expected)
@@ -290,7 +291,7 @@ class ClaimLostError(ConcurrentRunError):
 
 
 class ThreadClaimedError(StateStoreError):
-    """Somebody else's claim on the branch still lasts."""
+    """`owner` has claimed branch `branch_id` of `thread_id` `until` then, in epoch seconds."""
 
     def __init__(self, thread_id: str, branch_id: str, owner: str, until: float) -> None:
         self.thread_id, self.branch_id, self.owner, self.until = thread_id, branch_id, owner, until
@@ -301,7 +302,7 @@ class ThreadClaimedError(StateStoreError):
 
 
 class DamagedStoreError(StateStoreError):
-    """What is stored cannot be read as what was written."""
+    """What is stored cannot be read as what was written: `where` that is, and its `problem`."""
 
     def __init__(self, where: str, problem: str) -> None:
         self.where, self.problem = where, problem
@@ -309,7 +310,7 @@ class DamagedStoreError(StateStoreError):
 
 
 class RunInterruptedError(NbgraphError):
-    """An agent that was called for its answer waits for a person; resume its thread."""
+    """An agent called for its answer waits for a person on `thread_id`, with these `interrupts`."""
 
     def __init__(self, thread_id: str, interrupts: Mapping[str, object]) -> None:
         self.thread_id, self.interrupts = thread_id, dict(interrupts)
@@ -320,7 +321,7 @@ class RunInterruptedError(NbgraphError):
 
 
 class ModelProviderError(NbgraphError):
-    """A chat model could not be asked, or its answer not read; `status` is the HTTP one, if any."""
+    """A chat model could not be asked, or not read; `message` says why, `status` if by HTTP."""
 
     def __init__(self, message: str, status: int | None = None) -> None:
         self.status = status
@@ -336,7 +337,7 @@ class ChatHistoryError(ModelProviderError):
 
 
 class StructuredOutputError(NbgraphError):
-    """A chat model's final answer does not fit the output schema."""
+    """A chat model's `raw_content` is no `schema_name`, its output schema: `message` says why."""
 
     def __init__(self, schema_name: str, message: str, raw_content: str | None) -> None:
         self.schema_name, self.message, self.raw_content = schema_name, message, raw_content
@@ -344,7 +345,7 @@ class StructuredOutputError(NbgraphError):
 
 
 class ToolExecutionError(NbgraphError):
-    """A tool call names no tool, its arguments do not fit, or its result does not."""
+    """`tool_name` is no tool, or `input_data` or its result do not fit: `message`, `problems`."""
 
     def __init__(
         self,
@@ -359,7 +360,7 @@ class ToolExecutionError(NbgraphError):
 
 
 class ToolGroupExecutionError(NbgraphError):
-    """Several tool calls of one turn failed."""
+    """Several tool calls of one turn failed, with these `errors`."""
 
     def __init__(self, errors: Sequence[Exception]) -> None:
         self.errors = tuple(errors)
@@ -368,7 +369,7 @@ class ToolGroupExecutionError(NbgraphError):
 
 
 class ToolDeniedError(NbgraphError):
-    """A tool call may not run; the model reads the reason."""
+    """A call of `tool_name` may not run; the model reads the `reason`."""
 
     def __init__(self, tool_name: str, reason: str | None = None) -> None:
         self.tool_name, self.reason = tool_name, reason
@@ -381,7 +382,7 @@ class DrawingError(NbgraphError):
 
 
 class UnsupportedByEngineError(NbgraphError):
-    """The engine behind a session cannot do what was asked."""
+    """The `engine` behind a session cannot carry out a `request`."""
 
     def __init__(self, engine: str, request: str) -> None:
         self.engine, self.request = engine, request
@@ -389,7 +390,7 @@ class UnsupportedByEngineError(NbgraphError):
 
 
 class IntegrationNotInstalledError(NbgraphError, ImportError):
-    """An optional package is missing."""
+    """An optional `package` is missing; `extra` of nbgraph brings it."""
 
     def __init__(self, package: str, extra: str) -> None:
         self.package, self.extra = package, extra

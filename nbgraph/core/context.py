@@ -193,7 +193,7 @@ class NodeContext:
         self._say("custom", data)
 
     def emit_token(self, piece: Any) -> None:
-        """Show a piece of an answer that is still being made; it is not stored.
+        """Show a `piece` of an answer that is still being made; it is not stored.
 
         A text, or a chat model's chunk. A stream that asked for `"tokens"` yields it.
         """
@@ -253,7 +253,7 @@ class NodeContext:
         return once.called(function)
 
     async def record_once(self, key: str, value: Any) -> Any:
-        """Record a result under a key of `once`, and return it as it is kept."""
+        """Record `value` under a `key` of `once`, and return it as it is kept."""
         self.heartbeat()
         kept = answers.to_json(value, where=f"result of ctx.once({key!r})")
         await self.port.record(OnceRecorded(task_id=self.task_id, key=key, value=kept))

@@ -42,7 +42,7 @@ class Update:
 
 
 class StateSchema:
-    """The fields of a state type: a pydantic model, a TypedDict, or `dict`.
+    """The fields of `state_type`: a pydantic model, a TypedDict, or `dict`.
 
     Raises
     ------

@@ -142,7 +142,15 @@ class GraphStreams:
         lockstep: bool = False,
         **options: Unpack[CallOptions],
     ) -> Generator[Any]:
-        """Run a thread as `invoke` does, and yield what happens; takes the options of `astream`."""
+        """Run a thread as `invoke` does, and yield what happens.
+
+        Takes `initial_state`, `stream_mode`, `lockstep` and the `options` of `astream`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `stream_mode` is no mode; else what `ainvoke` raises, in the loop.
+        """
         modes = None if stream_mode is None else checked_modes(stream_mode)
         call = Call.of(initial_state, self.state_store, options)
         return iterate(self._streamed(call, modes, lockstep=lockstep))

@@ -41,7 +41,7 @@ class ExecutorConformance:
         raise NotImplementedError
 
     def graph(self, *listed: Node, **options: Any) -> Graph:
-        """Return a graph with a store whose tasks the executor runs, one after the other."""
+        """Return a graph of the `listed` nodes in a row, run by the executor, with `options`."""
         return nodes.graph_of(*listed, **self._options(options))
 
     def _options(self, options: dict[str, Any]) -> dict[str, Any]:
