@@ -48,8 +48,11 @@ def schema_problems(schema: dict[str, Json], answer: Json) -> dict[str, str]:
         budget.reset(token)
 
 
-def schema_faults(schema: dict[str, Json]) -> dict[str, str]:
-    """Return what makes a document no JSON Schema of Draft 2020-12, by JSON Pointer."""
+def schema_faults(schema: dict[str, Json], *, outward: bool = False) -> dict[str, str]:
+    """Return what makes a document no JSON Schema of Draft 2020-12, by JSON Pointer.
+
+    A reference that leads to nothing does; one to another document only if none are let `outward`.
+    """
     load_jsonschema()
     from jsonschema import Draft202012Validator
 
@@ -57,14 +60,14 @@ def schema_faults(schema: dict[str, Json]) -> dict[str, str]:
         meta: Any = Draft202012Validator(Draft202012Validator.META_SCHEMA)
         errors: Iterator[ValidationError] = meta.iter_errors(schema)
         faults = {pointer(error.absolute_path): error.message[:200] for error in errors}
-        return faults or _leading_nowhere(schema)
+        return faults or _leading_nowhere(schema, outward=outward)
     except RecursionError:
         return {"": "it is nested too deep"}
     except ValueError as error:
         return {"": f"it has an $id that is no address: {error}"}
 
 
-def _leading_nowhere(schema: dict[str, Json]) -> dict[str, str]:
+def _leading_nowhere(schema: dict[str, Json], *, outward: bool) -> dict[str, str]:
     """Return the references that lead to nothing in a document, by where they stand."""
     import referencing.jsonschema
 
@@ -78,7 +81,7 @@ def _leading_nowhere(schema: dict[str, Json]) -> dict[str, str]:
         resolver = resolver.in_subresource(dialect.create_resource(inner))
         for keyword in ("$ref", "$dynamicRef"):
             reference = inner.get(keyword)
-            if reference is not None and not _leads_to_a_schema(reference, resolver):
+            if reference is not None and not _leads(reference, resolver, outward=outward):
                 found[pointer(path)] = f"it refers to {reference!r}, which is not in it"
         for step, part in parts_of(inner):
             look(part, resolver, (*path, *step))
@@ -87,13 +90,18 @@ def _leading_nowhere(schema: dict[str, Json]) -> dict[str, str]:
     return found
 
 
-def _leads_to_a_schema(reference: Json, resolver: Any) -> bool:
-    from referencing.exceptions import NoSuchResource, Unresolvable
+def _leads(reference: Json, resolver: Any, *, outward: bool) -> bool:
+    """Return whether a reference leads to a schema in the document, or out of it if it may."""
+    from referencing.exceptions import PointerToNowhere, Unresolvable
 
     try:
         return isinstance(resolver.lookup(reference).contents, dict | bool)
-    except (Unresolvable, NoSuchResource, *_BROKEN):
+    except PointerToNowhere:
         return False
+    except Unresolvable:
+        return outward and not reference.startswith("#")
+    except _BROKEN:
+        return outward
 
 
 def _size(value: Json) -> int:
