@@ -88,7 +88,7 @@ class Position:
     @property
     def status(self) -> Status:
         """Where the thread stands; a log does not know whether somebody runs it now."""
-        if not (self.step or self.planned):
+        if not (self.step or self.tasks or self.planned):
             return "new"
         if self.failure is not None:
             return "failed"
