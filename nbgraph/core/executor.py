@@ -120,6 +120,10 @@ class Executor(ABC):
             report(failed(call, _lost(call, self.name, cause)))
 
 
+def _unstarted(name: str, call: TaskCall, error: Exception) -> Outcome:
+    return failed(call, _lost(call, name, error))
+
+
 def _lost(call: TaskCall, name: str, cause: BaseException | None) -> NbgraphError:
     if isinstance(cause, NbgraphError):
         return cause
@@ -169,7 +173,7 @@ class ThreadExecutor(Executor):
         away = [call for call in batch.calls if runs_in_worker(call)]
         if not away:
             return _begun(batch, batch.calls, run_task)
-        tell_from_worker([partial(run_in_worker, call) for call in away], batch.report)
+        tell_from_worker(run_in_worker, away, batch.report, partial(_unstarted, self.name))
         rest = [call for call in batch.calls if not runs_in_worker(call)]
         return _begun(batch, rest, run_task) if rest else ()
 

@@ -283,12 +283,17 @@ class Superstepper:
             return draft
         if raised:
             order = [task.task_id for task in draft.position.tasks if task.task_id in raised]
-            draft.add(echoed(*(raised[task_id] for task_id in order)))
+            draft.add(echoed(*sorted((raised[task_id] for task_id in order), key=_is_an_error)))
         elif stops:
             draft.add(RunStopped())
         elif not self._waiting:
             self._course.close(draft)
         return draft
+
+
+def _is_an_error(outcome: Outcome) -> bool:
+    """Tell an error from what is to end the process or the call, which goes first."""
+    return isinstance(outcome.exception, Exception)
 
 
 def _is_of_run(outcome: Outcome) -> bool:
