@@ -224,10 +224,10 @@ def test_what_a_signal_handler_raises_in_a_node_goes_before_errors_and_is_record
 def test_what_is_raised_beside_a_node_ends_its_run_too(
     executor: Executor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def interrupted(call: Any) -> Any:
+    async def interrupted(call: Any, attempts: Any) -> Any:
         raise Foreign("between two nodes")
 
-    monkeypatch.setattr("nbgraph.core.executor.run_task", interrupted)
+    monkeypatch.setattr("nbgraph.core.task.node_run", interrupted)
 
     @node
     async def a(state: Trail) -> dict[str, Any]:
