@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import time
 import traceback
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
-from types import TracebackType
 from typing import Any, Literal, TypeVar, cast
 
 from nbgraph.core import answers
@@ -38,6 +36,7 @@ from nbgraph.core.schema import StateSchema
 from nbgraph.core.secrets import masked, secrets_of
 from nbgraph.core.superstep import read_result
 from nbgraph.core.timeout import Timeout, in_time
+from nbgraph.core.tracebacks import from_users_line
 from nbgraph.core.trying import set_result, tried
 from nbgraph.core.workers import call_in_worker
 from nbgraph.errors import GraphExecutionError
@@ -45,9 +44,6 @@ from nbgraph.errors import GraphExecutionError
 __all__ = ["Outcome", "TaskCall", "broken", "described", "failed", "is_cancelled", "run_task"]
 
 T = TypeVar("T", bound=BaseException)
-
-
-_PACKAGE = str(Path(__file__).parents[1]) + os.sep
 
 
 @dataclass(slots=True)  # a frozen one takes 0.5 us longer to make, for each task
@@ -140,18 +136,11 @@ def described(error: BaseException) -> ErrorInfo:
         message = str(error)
     except Exception as problem:  # noqa: BLE001 - the error's class is the user's own
         message = f"<no message: its __str__ raised {type(problem).__name__}>"
-    text = "".join(traceback.format_exception(type(error), error, _own(error.__traceback__)))
+    trace = from_users_line(error.__traceback__)
+    text = "".join(traceback.format_exception(type(error), error, trace))
     return ErrorInfo(
         type=type(error).__name__, message=_readable(message), traceback=_readable(text)
     )
-
-
-def _own(trace: TracebackType | None) -> TracebackType | None:
-    """Return a traceback from the user's first line on, or whole if there is none of theirs."""
-    own = trace
-    while own is not None and own.tb_frame.f_code.co_filename.startswith(_PACKAGE):
-        own = own.tb_next
-    return own or trace
 
 
 def _readable(text: str) -> str:
@@ -230,7 +219,16 @@ def failed(call: TaskCall, error: BaseException, attempts: Attempts | None = Non
         tries=attempts.several if attempts else (),
         child=call.frame.child,
     )
-    return Outcome(task_id, event, error)
+    _say_where(error, name)
+    return Outcome(task_id, event, error.with_traceback(from_users_line(error.__traceback__)))
+
+
+def _say_where(error: BaseException, node: str) -> None:
+    """Note the node on an error, as Python shows it below the message."""
+    note = f"In node {node!r}"
+    with suppress(Exception):  # the error's class is the user's own code
+        if note not in getattr(error, "__notes__", ()):
+            error.add_note(note)
 
 
 def broken(call: TaskCall, error: BaseException) -> Outcome:

@@ -76,14 +76,13 @@ class _Workers:
         self.local = threading.local()
         self._lock = threading.Lock()
         self._threads = 0
-        self._idle = 0
+        self._unfinished = 0
         self._limit = _LIMIT
 
     def submit(self, call: _Call) -> None:
         with self._lock:
-            if self._idle:
-                self._idle -= 1
-            else:
+            self._unfinished += 1
+            if self._unfinished > self._threads:
                 self._grow()
             self.calls.put(call)
 
@@ -99,7 +98,7 @@ class _Workers:
             call = self.calls.get()
             call.run()
             with self._lock:
-                self._idle += self.calls.empty()
+                self._unfinished -= 1
             call.outbox.put(call)
             del call
 

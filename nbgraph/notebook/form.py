@@ -383,6 +383,13 @@ class Form(ipywidgets.VBox):
         self._fields.end()
         self._actions.hold(held=True)
 
+    def __repr__(self) -> str:
+        asked = self._asked.interrupt
+        of = f" of {asked.key!r}" if asked else ""
+        missing = len(self.errors)
+        stands = "sent" if self._sent else f"{missing} missing" if missing else "complete"
+        return f"<Form{of}: {stands}>"
+
     def _repr_mimebundle_(self, **options: Any) -> Any:
         """Show the form; without a kernel, the question and what stood there as text."""
         shown: Any = super()._repr_mimebundle_(**options)

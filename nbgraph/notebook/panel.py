@@ -369,6 +369,9 @@ class Panel(ipywidgets.VBox):
         self._stay.gone()
         super().close()
 
+    def __repr__(self) -> str:
+        return f"<Panel of {self.session!r}>"
+
     def _ipython_display_(self, **_: Any) -> None:
         self._stay.show()
 

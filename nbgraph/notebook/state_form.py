@@ -163,6 +163,8 @@ def few(form: Form, shown: int, count: int) -> ipywidgets.VBox:
 def start_schema(schema: Mapping[str, Any]) -> tuple[Mapping[str, Any], int]:
     """Return the schema of an input with what must be given first, and how many fields that are."""
     properties: Mapping[str, Any] = schema.get("properties", {})
+    if not properties and schema.get("type") == "object":  # any keys, and none are an input too
+        return {"title": "Input", "default": {}, **schema}, 0
     needed = [name for name in schema.get("required", ()) if name in properties]
     first = {name: properties[name] for name in properties if name in needed}
     if not first:

@@ -196,6 +196,9 @@ class Timeline(ipywidgets.VBox):
         self._stay.gone()
         super().close()
 
+    def __repr__(self) -> str:
+        return f"<Timeline of {self.session!r}>"
+
     def _ipython_display_(self, **_: Any) -> None:
         self._stay.show()
 

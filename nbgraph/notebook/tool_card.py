@@ -158,6 +158,9 @@ class ToolCard(ipywidgets.VBox):
     def _outcome(self) -> Any:
         return outcome(self.call, self._decision)
 
+    def __repr__(self) -> str:
+        return f"<ToolCard of {self.interrupt.key!r}: {self.call.tool_name!r}>"
+
     def _repr_mimebundle_(self, **options: Any) -> Any:
         """Show the card; where no widget can be, the tool and what is decided, as text."""
         shown: Any = super()._repr_mimebundle_(**options)
