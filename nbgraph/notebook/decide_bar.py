@@ -87,7 +87,7 @@ class DecideBar:
                                  "nbgraph-answer")  # fmt: skip
         self._answer.layout.display = "none"
         for each in (self._reason, self._answer):
-            each.children[0].observe(lambda _: self._label(), names="value")
+            each.children[0].observe(lambda _: self._typed(), names="value")
         self._notes = self._last_line(presses.get("allow"))
         self.box = column(
             [self._row, self._held, self._error, self._reason, self._answer, self._notes],
@@ -120,6 +120,10 @@ class DecideBar:
     def answer(self, value: str) -> None:
         self._answer.layout.display = None
         self._answer.children[0].value = value
+
+    def _typed(self) -> None:
+        self._label()
+        self._presses["typed"]()
 
     def _press_respond(self) -> None:
         """Ask for the answer first."""

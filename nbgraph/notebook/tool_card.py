@@ -101,6 +101,7 @@ class ToolCard(ipywidgets.VBox):
             "approve": lambda: self._press(self._approval),
             "deny": lambda: self._press(self._denial),
             "respond": lambda: self._press(self._response),
+            "typed": self._typed,
         }
         allow = place.allow if place else None
         if allow and not call.destructive and "approve" in call.allowed:
@@ -281,8 +282,7 @@ class ToolCard(ipywidgets.VBox):
                 self._busy = False
 
     def _decide(self, decided: dict[str, Json], *, at_once: bool) -> bool:
-        digest = {"call_hash": self.call.call_hash} if self.call.call_hash else {}
-        answer = {**decided, **digest}
+        answer = self._bound(decided)
         try:
             judge(self.interrupt, answer, thread_id=self._place.thread_id if self._place else None)
         except AnswerError as error:
@@ -292,6 +292,10 @@ class ToolCard(ipywidgets.VBox):
         self._face.bar.complain("")
         self._show()
         return self._deck.decided(at_once=at_once) if self._deck else self.submit()
+
+    def _bound(self, decided: dict[str, Json]) -> dict[str, Json]:
+        digest = {"call_hash": self.call.call_hash} if self.call.call_hash else {}
+        return {**decided, **digest}
 
     def submit(self) -> bool:
         """Send what is decided; return whether it was sent."""
@@ -360,17 +364,30 @@ class ToolCard(ipywidgets.VBox):
             was = self._outcome.changed if self._decision is not UNSET else ()
             if not self._sent and self._decision is not UNSET and was != self._face.arguments.edits:
                 self._decision = UNSET
-            self._show()
-            if self._deck:
-                self._deck.changed()
+            self._show_change()
+
+    def _show_change(self) -> None:
+        self._show()
+        if self._deck:
+            self._deck.changed()
+
+    def _typed(self) -> None:
+        """Have a decision that waits for others say what is typed for it now."""
+        with self._lock:
+            action = self._decision.get("action") if is_object(self._decision) else None
+            says = {"deny": self._denial, "respond": self._response}.get(str(action))
+            if says is None or self._sent or self._busy:
+                return
+            said = says()
+            self._decision = UNSET if said is None else self._bound(said)
+            self._show_change()
 
     def _tell(self, problems: Mapping[str, str]) -> None:
         """Show what somebody else found wrong with the decision."""
         self._sent, self._decision = False, UNSET
-        inside = {at.removeprefix(_ARGUMENTS): said for at, said in problems.items()
-                  if at.startswith(f"{_ARGUMENTS}/")}  # fmt: skip
-        others = [said for at, said in problems.items() if not at.startswith(f"{_ARGUMENTS}/")]
-        self._face.arguments.tell(inside)
+        inside = {at: said for at, said in problems.items() if at.startswith(f"{_ARGUMENTS}/")}
+        others = [said for at, said in problems.items() if at not in inside]
+        self._face.arguments.tell({at.removeprefix(_ARGUMENTS): inside[at] for at in inside})
         self._face.bar.complain(" ".join(others))
         self._show()
 

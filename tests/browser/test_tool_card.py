@@ -225,6 +225,10 @@ def test_keys_edit_deny_and_move_and_leave_a_destructive_tool_alone(open_noteboo
     expect(panel.locator(".nbgraph-card")).to_be_focused()
     keyboard.press("d")
     expect(segments.nth(1)).to_contain_text("denied")
+    expect(panel.get_by_label("Reason for denying")).to_be_focused()
+    keyboard.type("just a joke")  # no key of the card: an a would approve
+    keyboard.press("Escape")
+    expect(segments.nth(1)).to_contain_text("denied: “just a joke”")
     keyboard.press("k")
     expect(segments.nth(0)).to_be_focused()
     keyboard.press("j")
