@@ -108,7 +108,7 @@ class Form(ipywidgets.VBox):
         keys: Keys | None = None,
         draft: Keeping | None = None,
     ) -> Form:
-        """Return the form of a pending question, with its problems at their fields.
+        """Return the form of the pending `interrupt`, with its problems at their fields.
 
         With `thread_id`, an answer is judged by the question's Python type where this process
         knows it. `on_submit` gets a good answer and may raise a `ResumeError`, which is shown.
@@ -126,7 +126,7 @@ class Form(ipywidgets.VBox):
     def for_start(
         cls, input_schema: Any, on_submit: Callback, draft: Keeping | None = None
     ) -> Form:
-        """Return the form of what a graph starts with; what is typed is kept at `draft`."""
+        """Return the form of an `input_schema`; `on_submit` and `draft` are as above."""
         form = cls(_asked=asked_of(input_schema, submit="Start"))
         form._take_draft(draft)
         form.on_submit(on_submit)
@@ -136,13 +136,13 @@ class Form(ipywidgets.VBox):
     def for_update(
         cls, schema: Any, initial: Mapping[str, Any], on_submit: Callback, submit: str
     ) -> Form:
-        """Return the form of some fields of a state, filled in as far as `initial` says."""
+        """Return a form of state fields, `schema`; `on_submit` gets them on a press of `submit`."""
         form = cls(initial=initial, _asked=asked_of(schema, submit=submit))
         form.on_submit(on_submit)
         return form
 
     def name_submit(self, text: str) -> None:
-        """Say on the button what it does now."""
+        """Say on the button what it does now: `text`."""
         self._actions.submit.description = text
 
     def _build(self, *, alone: bool) -> None:
@@ -366,7 +366,7 @@ class Form(ipywidgets.VBox):
         return self._head is not None and self._head.is_over
 
     def tick(self, now: float | None = None) -> bool:
-        """Say how long the question waits; return whether its time has just run out.
+        """Say how long it waits at `now`, epoch seconds; return whether its time has just run out.
 
         From then on nothing can be changed: the form tells of a question nobody answered.
         """

@@ -205,13 +205,13 @@ class ToolCard(ipywidgets.VBox):
         return self._try(self._approval, at_once=True)
 
     def deny(self, reason: str | None = None) -> bool:
-        """Do not run the call; the model reads the reason. Return whether that is decided."""
+        """Do not run the call; the model reads the `reason`. Return whether that is decided."""
         if reason is not None:
             self._face.bar.reason = reason
         return self._try(self._denial, at_once=True)
 
     def respond(self, text: str) -> bool:
-        """Answer the model in the tool's place; return whether that is decided.
+        """Answer the model with `text` in the tool's place; return whether that is decided.
 
         Raises
         ------
@@ -223,11 +223,11 @@ class ToolCard(ipywidgets.VBox):
         return self._try(self._response, at_once=True)
 
     def show_all(self, name: str | None = None) -> None:
-        """Open a long argument to its end, or each of them."""
+        """Open the long argument `name` to its end, or each of them."""
         self._face.arguments.open(name)
 
     def undo(self, name: str | None = None) -> None:
-        """Take back the edit of an argument, or all edits."""
+        """Take back the edit of argument `name`, or all edits."""
         self._face.arguments.reset(name)
 
     def on_submit(self, callback: Callback, *, remove: bool = False) -> None:
@@ -345,13 +345,13 @@ class ToolCard(ipywidgets.VBox):
         self.enable()
 
     def together(self, deck: Deck | None) -> None:
-        """Have decisions wait for those about other calls, or not."""
+        """Have decisions wait for those about other calls in `deck`; None for no others."""
         self._deck = deck
         if self._made:
             self._show()
 
     def carry(self, call: ToolInterrupt, arguments: dict[str, Json]) -> None:
-        """Take over the edits of an older card of the same call, with what is wrong with them."""
+        """Take over the `arguments` of an older card of the same `call`, with what is wrong."""
         if call == self.call and arguments != call.arguments:
             self._face.arguments.fill(arguments)
             self._tell(self.interrupt.problems or {})
@@ -401,12 +401,12 @@ class ToolCard(ipywidgets.VBox):
         self._face.show(Ready(chosen=chosen, is_sent=self._sent, has_primary=has_primary))
 
     def tick(self, now: float | None = None) -> None:
-        """Say how long the question waits."""
+        """Say how long the question waits at `now`, in seconds since the epoch."""
         if self._made:
             self._made.tick(time.time() if now is None else now)
 
     def show_answered(self, answer: Json, *, by: str | None, at: float) -> None:
-        """Show a decision for reading, in place of the card."""
+        """Show an `answer` for reading in place of the card: `by` whom, and `at` what time."""
         self._sent = True
         self._box.children = (decision_record(self.interrupt, self.call, answer, by, at),)
         self._box.remove_class("nbgraph-card")
