@@ -13,7 +13,7 @@ from nbgraph.core.answers import UNSET
 from nbgraph.core.driver import HasReducers
 from nbgraph.notebook.form import Form
 from nbgraph.notebook.labels import label, set_text, visible
-from nbgraph.notebook.parts import button, classed
+from nbgraph.notebook.parts import button, classed, within
 from nbgraph.session import Session
 
 __all__ = ["StateForm", "few", "start_schema"]
@@ -140,8 +140,10 @@ class StateForm(ipywidgets.VBox):
 
     def close(self) -> None:
         """Close the form with all its parts."""
-        self.form.close()
+        inner = list(within(self))
         super().close()
+        for part in inner:
+            part.close()
 
 
 def few(form: Form, shown: int, count: int) -> ipywidgets.VBox:

@@ -417,3 +417,5 @@ class ToolCard(ipywidgets.VBox):
         super().close()
         for part in inner:
             part.close()
+        if self._made:
+            self._made.arguments.close()

@@ -279,6 +279,18 @@ def test_a_card_that_is_answered_elsewhere_turns_into_a_record(open_notebook: Op
     assert ran(notebook) == "[]"
 
 
+def test_a_page_loaded_again_shows_the_panel_after_a_call_was_approved(open_notebook: Open):
+    notebook, panel = opened(open_notebook, f"{ONE}, {ONE}")
+    panel.locator(".nbgraph-approve").click()
+    expect(panel.locator(".nbgraph-record")).to_have_count(1)
+    notebook.wait_idle()
+    notebook.save()
+    notebook.reload()
+    expect(panel.locator(".nbgraph-card")).to_have_count(1)
+    expect(panel.locator(".nbgraph-record")).to_have_count(1)
+    assert [each for each in notebook.console if "model not found" in each] == []
+
+
 AT_ONCE = """
 () => {
   const tried = (window.tried = []);
