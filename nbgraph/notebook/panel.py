@@ -370,7 +370,8 @@ class Panel(ipywidgets.VBox):
         super().close()
 
     def __repr__(self) -> str:
-        return f"<Panel of {self.session!r}>"
+        session = self.session
+        return f"<Panel of thread {session.thread_id!r}, branch {session.branch_id!r}>"
 
     def _ipython_display_(self, **_: Any) -> None:
         self._stay.show()

@@ -197,7 +197,8 @@ class Timeline(ipywidgets.VBox):
         super().close()
 
     def __repr__(self) -> str:
-        return f"<Timeline of {self.session!r}>"
+        session = self.session
+        return f"<Timeline of thread {session.thread_id!r}, branch {session.branch_id!r}>"
 
     def _ipython_display_(self, **_: Any) -> None:
         self._stay.show()

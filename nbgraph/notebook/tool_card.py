@@ -58,6 +58,8 @@ class ToolCard(ipywidgets.VBox):
     True
     """
 
+    _made: CardFace | None = None
+
     def __init__(self, interrupt: Interrupt, *, _place: Place | None = None) -> None:
         call = asked_call(interrupt)
         if call is None:
@@ -71,7 +73,6 @@ class ToolCard(ipywidgets.VBox):
         self._decision: Json | Unset = UNSET
         self._lock = _place.lock if _place else threading.RLock()
         self._busy = self._sent = False
-        self._made: CardFace | None = None
         self._box: ipywidgets.VBox = self if _place else column([])
         classed(self._box, "nbgraph-card", key_class(interrupt.key))
         set_class(self._box, "nbgraph-destructive", on=call.destructive)
