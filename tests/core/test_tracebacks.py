@@ -29,26 +29,26 @@ async def waits(state: dict[str, int]) -> dict[str, Any]:
     raise LookupError("nothing there")
 
 
-def _graph(name: str = "g", *nodes: Any) -> Graph[Any]:
+def _graph(name: str = "g", *nodes: Any) -> Graph:
     return Graph(dict, name=name, state_store=InMemoryStateStore()).flow(START >> nodes[0] >> END)
 
 
-def _invoked(graph: Graph[Any]) -> object:
+def _invoked(graph: Graph) -> object:
     return graph.invoke({"n": 0}, thread_id="t")
 
 
-def _awaited(graph: Graph[Any]) -> object:
+def _awaited(graph: Graph) -> object:
     return asyncio.run(graph.ainvoke({"n": 0}, thread_id="t"))
 
 
-def _in_a_session(graph: Graph[Any]) -> object:
+def _in_a_session(graph: Graph) -> object:
     return open_session(graph, "t").start({"n": 0}).result()
 
 
 @pytest.mark.parametrize("call", [_invoked, _awaited, _in_a_session])
 @pytest.mark.parametrize(("asked", "kind"), [(divides, ZeroDivisionError), (waits, LookupError)])
 def test_below_the_users_call_stands_the_users_line(
-    call: Callable[[Graph[Any]], object], asked: Any, kind: type[Exception]
+    call: Callable[[Graph], object], asked: Any, kind: type[Exception]
 ) -> None:
     with pytest.raises(kind) as caught:
         call(_graph("g", asked))

@@ -37,7 +37,7 @@ def again(state: dict[str, Any]) -> dict[str, Any]:
     return {"n": state.get("n", 0) + 1}
 
 
-def _asking() -> Graph[Any]:
+def _asking() -> Graph:
     return Graph(dict, name="desk", state_store=InMemoryStateStore()).flow(START >> ask >> END)
 
 
