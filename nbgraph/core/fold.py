@@ -63,9 +63,8 @@ def _all_finished(position: Position, events: Iterable[TaskFinished]) -> Positio
     failed = position.failed
     if failed:
         failed = {key: value for key, value in failed.items() if key not in done}
-    return position.moved(
-        finished=done, failed=failed, paused=None, failure=None, sequence=sequence
-    )
+    ended = {"finished": done, "failed": failed, "paused": None, "failure": None}
+    return position_with({**position.__dict__, **ended, "sequence": sequence})
 
 
 def advance(position: Position, event: Event, folding: Folding) -> Position:
@@ -100,19 +99,20 @@ def superstepped(
     position: Position, event: SuperstepFinished, state: Mapping[str, Any]
 ) -> Position:
     """Return the position after a superstep whose merged state is `state`."""
-    values: dict[str, Any] = position.__dict__ | _CLEARED
-    values |= {
+    if event.next is None:
+        following: dict[str, Any] = {"finished": position.finished, "merged": True}
+    else:
+        planned = {"planned": event.sequence, "planned_at": event.created_at}
+        following = {"tasks": event.next, **planned}
+    return position_with({
+        **position.__dict__,
+        **_CLEARED,
         "sequence": event.sequence,
         "step": position.step if position.merged else position.step + 1,
         "state": state,
         "joins": event.joins,
-    }
-    if event.next is None:
-        values |= {"finished": position.finished, "merged": True}
-    else:
-        values |= {"tasks": event.next, "planned": event.sequence}
-        values["planned_at"] = event.created_at
-    return position_with(values)
+        **following,
+    })
 
 
 _CLEARED: dict[str, Any] = {
