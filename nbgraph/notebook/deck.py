@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from typing import Any
 
 import ipywidgets
@@ -12,6 +12,7 @@ import ipywidgets
 from nbgraph.core.hidden import reveal
 from nbgraph.drawing import cut
 from nbgraph.errors import ResumeError
+from nbgraph.notebook.comment import Comment
 from nbgraph.notebook.parts import (
     button,
     classed,
@@ -48,15 +49,19 @@ class Calls(ipywidgets.VBox):
         Is held while something is drawn or decided.
     holding : callable
         Returns a context in which what is sent was pressed on the page.
+    focus_on : callable
+        Moves the focus into the first element of a CSS class.
     """
 
     def __init__(
         self,
         send: Send,
         lock: threading.RLock,
-        holding: Callable[[], AbstractContextManager[object]] = nullcontext,
+        holding: Callable[[], AbstractContextManager[object]],
+        focus_on: Callable[[str], object],
     ) -> None:
         super().__init__()
+        self._comment = Comment(focus_on)
         self._lock, self._holding = lock, holding
         classed(self, "nbgraph-calls")
         self._give = send
@@ -72,10 +77,8 @@ class Calls(ipywidgets.VBox):
         self._all = button("", self.approve_all, "nbgraph-approve-all")
         self._submit = button("", self._press, "nbgraph-submit")
         self._why = text("", "nbgraph-note", "nbgraph-text")
-        self._foot = column(
-            [row([self._all, spacer(), self._submit], "nbgraph-actions"), self._why],
-            "nbgraph-foot",
-        )
+        acts = row([self._all, spacer(), self._comment.switch, self._submit], "nbgraph-actions")
+        self._foot = column([self._comment.box, acts, self._why], "nbgraph-foot")
 
     @property
     def cards(self) -> tuple[ToolCard, ...]:
@@ -87,15 +90,30 @@ class Calls(ipywidgets.VBox):
         """The card that is shown."""
         return self._cards[self._at] if self._cards else None
 
+    @property
+    def comment(self) -> str | None:
+        """What is said beside the decisions: of a single card its own, of several one for all."""
+        return self._cards[0].comment if len(self._cards) == 1 else self._comment.text
+
+    @comment.setter
+    def comment(self, text: str | None) -> None:
+        if len(self._cards) == 1:
+            self._cards[0].comment = text
+        else:
+            self._comment.text = text
+
     def put(self, cards: Sequence[ToolCard]) -> None:
         """Show other cards; the one that was shown stays if it is among them."""
         if tuple(cards) == self._cards:
             return
-        shown = self.card
+        shown, said = self.card, self.comment if {*cards} & {*self._cards} else None
         self._cards = tuple(cards)
         deck = self if len(cards) > 1 else None
         for card in cards:
             card.together(deck)
+        self._comment.text = None
+        if said is not None:
+            self.comment = said
         if shown in self._cards:
             self._at = self._cards.index(shown)
         else:
@@ -217,6 +235,7 @@ class Calls(ipywidgets.VBox):
         self._all.description = f"Approve all {len(alike)} {tool}"
         self._all.layout.display = None if len(alike) > 1 else "none"
         set_class(self._all, "nbgraph-held", on=bool(held))
+        self._comment.lock(locked=is_sent)
         self._submit.description = f"Send {many(len(self._cards), 'decision')}"
         set_class(self._submit, "primary", on=not (waiting or is_sent))
         set_class(self._submit, "nbgraph-held", on=bool(waiting) or is_sent)

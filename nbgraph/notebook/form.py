@@ -11,12 +11,13 @@ import ipywidgets
 from traitlets import Bunch
 
 from nbgraph.clocks import clock
-from nbgraph.core.answers import UNSET, Unset, to_json
+from nbgraph.core.answers import UNSET, Unset
 from nbgraph.core.events import Interrupt
-from nbgraph.core.json_values import Json, NotJsonError
+from nbgraph.core.json_values import Json
 from nbgraph.errors import AnswerError, ResumeError
-from nbgraph.forms import JsonField, Reading, has_examples
+from nbgraph.forms import JsonField, has_examples
 from nbgraph.notebook.asked import Asked, asked_by, asked_of
+from nbgraph.notebook.comment import Comment
 from nbgraph.notebook.drafts import Keeping
 from nbgraph.notebook.field_set import FieldSet, Widgets, error_line
 from nbgraph.notebook.form_view import (
@@ -150,7 +151,10 @@ class Form(ipywidgets.VBox):
         self._fields = FieldSet(asked.field, self._changed, self._focus_on, self._widgets)
         self._summary = Summary()
         example = self._fill_example if has_examples(asked.field) else None
-        self._actions = Actions(asked.submit, self.submit, self._show_code, self._switch, example)
+        comment = Comment(self._focus_on) if interrupt else None
+        self._actions = Actions(
+            asked.submit, self.submit, self._show_code, self._switch, example, comment
+        )
         if isinstance(asked.field, JsonField):
             self._actions.without_switch()
         self._head = Head(interrupt, asked.field) if interrupt else None
@@ -210,18 +214,17 @@ class Form(ipywidgets.VBox):
     @property
     def errors(self) -> dict[str, str]:
         """What is missing or not right, by JSON Pointer; empty for an answer that can be sent."""
-        return self._errors(self._fields.reading())
+        return self._asked.errors(self._fields.reading())
 
-    def _errors(self, reading: Reading) -> dict[str, str]:
-        """Return what the fields say, and then what the judge says of what is there."""
-        found = dict(reading.errors)
-        if "" in found or isinstance(reading.partial, Unset):
-            return found
-        try:
-            judged = self._asked.judge(to_json(reading.partial, where="the answer"))
-        except NotJsonError as error:
-            judged = error.problems
-        return {**found, **{at: text for at, text in judged.items() if at not in found}}
+    @property
+    def comment(self) -> str | None:
+        """What is recorded beside the answer to a question; None for nothing. It can be set."""
+        return None if self._actions.comment is None else self._actions.comment.text
+
+    @comment.setter
+    def comment(self, text: str | None) -> None:
+        if self._actions.comment is not None:
+            self._actions.comment.text = text
 
     def code(self) -> str:
         """Return the answer as a Python expression; secrets are asked for by `getpass`."""
@@ -264,7 +267,7 @@ class Form(ipywidgets.VBox):
     def _deliver(self) -> bool:
         reading = self._fields.reading()
         self._given = {}
-        if self._errors(reading):
+        if self._asked.errors(reading):
             self._fields.visit(visited=True)
             self._told = True
             self._refresh()
@@ -355,11 +358,7 @@ class Form(ipywidgets.VBox):
             self._page.focus_on(css_class)
 
     def _show_code(self) -> None:
-        code, interrupt = self.code(), self._asked.interrupt
-        if interrupt:
-            start = f"Resume(answers={{{interrupt.key!r}: "
-            code = f"{start}{code.replace(chr(10), chr(10) + ' ' * len(start))}}})"
-        self._actions.show_code(code)
+        self._actions.show_code(self._asked.as_code(self.code(), self.comment))
 
     @property
     def _is_over(self) -> bool:

@@ -12,6 +12,7 @@ from nbgraph.clocks import age
 from nbgraph.core.events import Interrupt
 from nbgraph.core.json_values import Json
 from nbgraph.forms import Field, payload_rows
+from nbgraph.notebook.comment import Comment
 from nbgraph.notebook.deadline import Deadline
 from nbgraph.notebook.labels import set_text
 from nbgraph.notebook.lean import button, column, grid, is_hidden, row, said, set_hidden
@@ -114,7 +115,7 @@ def _example(press: Press) -> ipywidgets.Button:
 
 
 class Actions:
-    """Submit, copy as code, and the switch between form and JSON."""
+    """Submit, copy as code, a comment if there can be one, and the switch between form and JSON."""
 
     def __init__(
         self,
@@ -123,7 +124,9 @@ class Actions:
         copy: Press,
         switch: Callable[[bool], object],
         example: Press | None,
+        comment: Comment | None,
     ) -> None:
+        self.comment = comment
         self.submit = button(text, submit, "nbgraph-submit", "primary")
         self._said = said("", "nbgraph-2nd", "nbgraph-small")
         self._mode = ipywidgets.ToggleButtons(options=("Form", "JSON"))
@@ -135,6 +138,7 @@ class Actions:
                 self.submit,
                 button("Copy as code", copy, "nbgraph-copy", "quiet"),
                 *(() if example is None else (_example(example),)),
+                *(() if comment is None else (comment.switch,)),
                 said("", "nbgraph-push"),
                 self._said,
                 self._mode,
@@ -144,7 +148,8 @@ class Actions:
         self._code = ipywidgets.Textarea(rows=3, disabled=False)
         classed(self._code, "nbgraph-mono", "nbgraph-code")
         set_hidden(self._code, hidden=True)
-        self.box = column((self.row, self._code), "nbgraph-after")
+        above = () if comment is None else (comment.box,)
+        self.box = column((*above, self.row, self._code), "nbgraph-after")
 
     def _switched(self, change: Any) -> None:
         self._switch(change["new"] == 1)
@@ -171,4 +176,6 @@ class Actions:
     def hold(self, *, held: bool, why: str = "") -> None:
         """Hold the submit button back and say why, or let it act."""
         set_class(self.submit, "nbgraph-held", on=held)
+        if self.comment is not None:
+            self.comment.lock(locked=held)
         self.say(why)

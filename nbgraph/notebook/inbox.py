@@ -16,7 +16,7 @@ from nbgraph.errors import GraphConfigError, NbgraphError
 from nbgraph.following import Following, Gone, Seen
 from nbgraph.notebook.display import unattended
 from nbgraph.notebook.form import Form
-from nbgraph.notebook.inbox_answers import Answers
+from nbgraph.notebook.inbox_answers import Answers, Problems
 from nbgraph.notebook.inbox_face import Face
 from nbgraph.notebook.inbox_opened import Opened
 from nbgraph.notebook.inbox_picks import Picks
@@ -336,10 +336,10 @@ class Inbox(ipywidgets.VBox):
         form.value = value
         return form.submit()
 
-    def _give(self, answers: Mapping[Question, Any]) -> Mapping[Address, NbgraphError]:
+    def _give(self, answers: Mapping[Question, Any], comment: str | None = None) -> Problems:
         """Record answers; those that are not stay with their problem."""
         with self._painter.lock:
-            problems = self._answers.give(answers)
+            problems = self._answers.give(answers, comment)
             self._following.recount()
             if len(answers) > 1:
                 self._painter.now()

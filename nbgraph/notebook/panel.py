@@ -17,7 +17,7 @@ from nbgraph.notebook.acts import Acts
 from nbgraph.notebook.allowed import Allowed
 from nbgraph.notebook.beside import Beside
 from nbgraph.notebook.branch_tree import BranchTree
-from nbgraph.notebook.compare import Differences, branches
+from nbgraph.notebook.compare import branches
 from nbgraph.notebook.display import static_bundle, unattended
 from nbgraph.notebook.doing import Doing
 from nbgraph.notebook.form import Form
@@ -30,6 +30,7 @@ from nbgraph.notebook.parts import classed, column, row, text
 from nbgraph.notebook.questions import TAKE_BACK_FOR, Questions
 from nbgraph.notebook.routing import serve_while_busy
 from nbgraph.notebook.state_form import StateForm
+from nbgraph.notebook.state_table import Differences
 from nbgraph.notebook.timeline import PanelTimeline
 from nbgraph.notebook.tool_card import ToolCard
 from nbgraph.notebook.toolbar import Toolbar
