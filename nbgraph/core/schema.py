@@ -131,16 +131,15 @@ class StateSchema:
         """
         return Update(*self.checked(given, where))
 
-    def checked(
-        self, given: Mapping[str, Any] | BaseModel, where: str
-    ) -> tuple[dict[str, Any], tuple[str, ...]]:
+    def checked(self, given: Any, where: str) -> tuple[dict[str, Any], tuple[str, ...]]:
         """Return the parts of a checked update, which are the caller's; as `update` does."""
+        written: Mapping[str, Any] = given
         if type(given) is not dict:
-            given = self._mapping(given, where)
+            written = self._mapping(given, where)
         values: dict[str, Any] = {}
         replaced: tuple[str, ...] = ()
         fields = self.fields
-        for name, value in given.items():
+        for name, value in written.items():
             field = fields.get(name)
             kept = UNSURE if field is None else field.plainly(value, whole=False)
             if kept is UNSURE:
