@@ -10,6 +10,7 @@ import ipywidgets
 
 from nbgraph import words
 from nbgraph.core.driver import NodeShape, TellsInside
+from nbgraph.covering import call_secrets, covered_text
 from nbgraph.inspection import Look, inspect_node
 from nbgraph.notebook.labels import label, set_text, visible
 from nbgraph.notebook.lean import button, column, row, set_hidden
@@ -166,7 +167,7 @@ class Inspector(ipywidgets.VBox):
         if about == self._shown:
             return
         self._shown = about
-        shown = _PARTS[self.part](look)
+        shown = covered_text(_PARTS[self.part](look), call_secrets(session.history()))
         if len(shown) > _LIMIT:
             shown = f"{shown[:_LIMIT]}\n… {len(shown) - _LIMIT:,} more characters"
         set_text(self._body, shown)
