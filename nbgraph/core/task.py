@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import os
+import sys
 import time
 import traceback
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
@@ -48,6 +50,7 @@ T = TypeVar("T", bound=BaseException)
 
 
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep
+_FUTURES = str(Path(concurrent.futures.__file__).parent) + os.sep
 
 
 @dataclass(slots=True)  # a frozen one takes 0.5 us longer to make, for each task
@@ -148,10 +151,18 @@ def described(error: BaseException) -> ErrorInfo:
 
 def _own(trace: TracebackType | None) -> TracebackType | None:
     """Return a traceback from the user's first line on, or whole if there is none of theirs."""
+    others = _others()
     own = trace
-    while own is not None and own.tb_frame.f_code.co_filename.startswith(_PACKAGE):
+    while own is not None and own.tb_frame.f_code.co_filename.startswith(others):
         own = own.tb_next
     return own or trace
+
+
+def _others() -> tuple[str, ...]:
+    """Return where the code lies that stands between a run and the user's: ours, and of retries."""
+    retrying = sys.modules.get("tenacity")
+    file = None if retrying is None else retrying.__file__
+    return (_PACKAGE, _FUTURES, *(() if file is None else (str(Path(file).parent) + os.sep,)))
 
 
 def _readable(text: str) -> str:

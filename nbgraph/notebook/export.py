@@ -113,10 +113,8 @@ def _asked(snapshot: Snapshot, before: Moment, moment: Moment) -> Iterator[str]:
 
 
 def _image(session: Session, snapshot: Snapshot) -> str:
-    lines = {
-        path: words.line(each, snapshot.progress.get(path)) for path, each in snapshot.marks.items()
-    }
     try:
+        lines = words.lines(snapshot)
         svg = picture(session.driver.shape, snapshot.marks, lines, taken=snapshot.taken)
     except DrawingError:
         return "*No picture.*"

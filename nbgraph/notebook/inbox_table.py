@@ -136,9 +136,7 @@ def _answered(address: Address, record: Answered, told: Told) -> Row:
         where=cut(reveal(f"{asked.node}{branch}"), _NAME_LIMIT),
         asks=cut(reveal(call.tool_name if call else asked.message or asked.key), _ANSWER_LIMIT),
         is_code=call is not None,
-        detail=""
-        if call
-        else cut(reveal(value_words(covered_answer(asked, record.answer))), _ANSWER_LIMIT),
+        detail="" if call else _answer(record),
         why=said,
         mark=mark,
         age=clocks.clock(record.at),
