@@ -17,7 +17,7 @@ from nbgraph.errors import GraphExecutionError
 if TYPE_CHECKING:
     from nbgraph.core.node_hooks import Asker
 
-__all__ = ["ChildPause", "Frame", "GraphInterrupt", "bound", "running"]
+__all__ = ["ChildPause", "Frame", "GraphInterrupt", "bind", "bound", "running", "unbind"]
 
 _ID = re.compile(r"[A-Za-z0-9_.-]+")
 
@@ -25,8 +25,9 @@ _ID = re.compile(r"[A-Za-z0-9_.-]+")
 class GraphInterrupt(BaseException):
     """Raised by `interrupt` to end its task's run until there is an answer.
 
-    It is a `BaseException`, so that a node's `except Exception` lets it through. `problems` is not
-    empty when an answer was there and the question's own type refused it.
+    It is a `BaseException`, so that a node's `except Exception` lets it through. `question` is what
+    is asked; `problems` is not empty when an answer was there and the question's own type refused
+    it.
     """
 
     def __init__(self, question: Interrupt, problems: Mapping[str, str] | None = None) -> None:
@@ -163,6 +164,9 @@ class Frame:
 
 
 _frame: ContextVar[Frame] = ContextVar("nbgraph_frame")
+bind = _frame.set
+"""Makes a frame the running task's until `unbind` is given what this returns."""
+unbind = _frame.reset
 
 
 @dataclass(slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from nbgraph.core.endings import Limits, failed
@@ -14,7 +15,8 @@ from nbgraph.core.events import (
     TaskSpec,
     made,
 )
-from nbgraph.core.position import Position, merged_state
+from nbgraph.core.fold import merged_state
+from nbgraph.core.position import Position
 from nbgraph.core.superstep import breaks_when, check_conflicts, next_tasks
 from nbgraph.errors import GraphExecutionError, RunLimitExceededError
 
@@ -113,7 +115,7 @@ class Course:
         joins = _NO_JOINS
         try:
             following, joins = next_tasks(
-                self._structure, position, lambda: self._schema.view(state)
+                self._structure, position, partial(self._schema.view, state)
             )
         except Exception as error:  # noqa: BLE001 - a router is the user's own code
             failure = error

@@ -11,19 +11,21 @@ from nbgraph.core.codec import stamp
 from nbgraph.core.driver import Folding
 from nbgraph.core.events import (
     Event,
+    Forked,
     RunFailed,
     RunFinished,
     RunPaused,
     RunStopped,
     SuperstepFinished,
 )
+from nbgraph.core.fold import fold, superstepped
 from nbgraph.core.migration import Migration
-from nbgraph.core.position import Position, fold, superstepped
+from nbgraph.core.position import Position
 from nbgraph.core.replay import replayed
 from nbgraph.core.schema import StateSchema
 from nbgraph.core.snapshots import position_of, snapshot_of
 from nbgraph.core.store import BranchSummary, Claim, StateStore
-from nbgraph.errors import UnknownThreadError
+from nbgraph.errors import StateUpdateError, UnknownThreadError
 
 __all__ = ["Draft", "Log"]
 
@@ -34,30 +36,31 @@ class Draft:
     def __init__(self, position: Position, branch_id: str, folding: Folding) -> None:
         self.events: list[Event] = []
         self.position = position
-        self._last = position.sequence
         self._branch_id = branch_id
         self._folding = folding
 
     def add(self, *events: Event) -> None:
         """Append events."""
-        for event in events:
-            self._last += 1
-            stamp(event, branch_id=self._branch_id, sequence=self._last)
-        self.events += events
+        self._stamp(events)
         self.position = fold(events, self._folding, self.position)
 
     def finish(self, event: SuperstepFinished, state: Mapping[str, Any]) -> None:
         """Append the end of a superstep whose merged state is known."""
-        self._last += 1
-        stamp(event, branch_id=self._branch_id, sequence=self._last)
-        self.events.append(event)
+        self._stamp((event,))
         self.position = superstepped(self.position, event, state)
+
+    def _stamp(self, events: Sequence[Event]) -> None:
+        for sequence, event in enumerate(events, self.position.sequence + 1):
+            stamp(event, branch_id=self._branch_id, sequence=sequence)
+        self.events += events
 
     @property
     def ends_run(self) -> bool:
         """Whether the last event is the end of a run."""
-        ends = (RunPaused, RunFinished, RunFailed, RunStopped)
-        return bool(self.events) and isinstance(self.events[-1], ends)
+        return bool(self.events) and type(self.events[-1]) in _ENDS
+
+
+_ENDS = frozenset((RunPaused, RunFinished, RunFailed, RunStopped))
 
 
 class Log:
@@ -111,6 +114,29 @@ class Log:
             self.position = fold(events, self.folding, self.position)
         return self.position
 
+    async def position_at(self, at: int | None = None) -> Position:
+        """Return where the branch stands, or stood after event `at`.
+
+        Raises
+        ------
+        UnknownThreadError
+            If the thread or branch does not exist.
+        StateUpdateError
+            If `at` is no event of the branch.
+        """
+        last = await self.load()
+        if not last.sequence:
+            raise UnknownThreadError(self.thread_id, self.branch_id)
+        if at is None:
+            return last
+        is_number = isinstance(at, int) and not isinstance(at, bool)  # pyright: ignore[reportUnnecessaryIsInstance] - user's
+        if not (is_number and 1 <= at <= last.sequence):
+            raise StateUpdateError(
+                f"Branch {self.branch_id!r} of thread {self.thread_id!r} has no event {at!r}; its "
+                f"last is {last.sequence}"
+            )
+        return await self.recalled(at) or last
+
     async def recalled(self, upto: int | None = None) -> Position | None:
         """Return where the branch stands, or stood after event `upto`, as it is recorded.
 
@@ -154,6 +180,12 @@ class Log:
         """Return a draft that begins with `events`."""
         draft = Draft(self.position, self.branch_id, self.folding)
         draft.add(*events)
+        return draft
+
+    def forked(self, position: Position, branch_id: str) -> Draft:
+        """Return a draft of another branch, which begins at a position of this one."""
+        draft = Draft(position, branch_id, self.folding)
+        draft.add(Forked(parent_branch_id=self.branch_id, parent_sequence=position.sequence))
         return draft
 
     def summary(self, position: Position) -> BranchSummary:

@@ -20,16 +20,19 @@ from nbgraph.core.asking import Frame
 from nbgraph.core.blob import Packed
 from nbgraph.core.codec import decode_events, encode_events
 from nbgraph.core.context import NOT_PROVIDED, NodeContext
-from nbgraph.core.events import Interrupt, OnceRecorded, TaskEmitted, TaskFailed, TaskSpec
+from nbgraph.core.events import Interrupt, OnceRecorded, TaskFailed, TaskSpec
 from nbgraph.core.importing import is_importable
+from nbgraph.core.live import TaskEmitted
 from nbgraph.core.loop import run_sync
 from nbgraph.core.middleware import Middleware, NodeMiddlewareContext
 from nbgraph.core.node import Node
 from nbgraph.core.node_hooks import NodeHooks
 from nbgraph.core.notes import Notes
+from nbgraph.core.outcome import Outcome
 from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.core.schema import StateSchema
-from nbgraph.core.task import Outcome, TaskCall, run_task
+from nbgraph.core.task import run_task
+from nbgraph.core.task_call import TaskCall
 from nbgraph.core.values import plain_copy
 from nbgraph.errors import NodeFailedError, StateStoreError
 

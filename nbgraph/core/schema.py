@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
-import typing
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Any, get_args, get_origin
+from typing import Any, cast
 
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
@@ -13,11 +11,11 @@ from pydantic_core import PydanticUndefined
 from nbgraph.core.field import UNSURE, Field
 from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.core.reducers import GROWING, Replace, grown
-from nbgraph.core.types import described, unkept_fields
+from nbgraph.core.state_type import declared_fields, is_model
+from nbgraph.core.types import described
 from nbgraph.core.values import fresh, same
 from nbgraph.core.views import Views
 from nbgraph.errors import (
-    GraphConfigError,
     GraphExecutionError,
     RedefinedGraphError,
     StateUpdateError,
@@ -44,7 +42,7 @@ class Update:
 
 
 class StateSchema:
-    """The fields of a state type: a pydantic model, a TypedDict, or `dict`.
+    """The fields of `state_type`: a pydantic model, a TypedDict, or `dict`.
 
     Raises
     ------
@@ -55,44 +53,14 @@ class StateSchema:
     def __init__(self, state_type: Any) -> None:
         self.state_type = state_type
         self.is_open = state_type is dict
-        self.fields: dict[str, Field] = {}
-        self._views: Views | None = None
-        if inspect.isclass(state_type) and issubclass(state_type, BaseModel):
-            self._read_model(state_type)
-        elif typing.is_typeddict(state_type):
-            self._read_typed_dict(state_type)
-        elif not self.is_open:
-            raise GraphConfigError(
-                f"A state schema is a pydantic model, a TypedDict or dict, got {state_type!r}"
-            )
-
-    def _read_model(self, model: type[BaseModel]) -> None:
-        _check_model(model)
-        for name, info in model.model_fields.items():
-            self.fields[name] = Field(name, info.annotation, info.metadata)
-        self._views = Views(model)
+        self.fields: dict[str, Field] = {} if self.is_open else declared_fields(state_type)
+        immutable = {name for name, field in self.fields.items() if field.is_immutable}
+        self._views = Views(state_type, immutable) if is_model(state_type) else None
 
     @property
     def is_model(self) -> bool:
         """Whether the state is a pydantic model."""
         return self._views is not None
-
-    def _read_typed_dict(self, state_type: Any) -> None:
-        try:
-            hints = typing.get_type_hints(state_type, include_extras=True)
-        except NameError as error:
-            raise GraphConfigError(
-                f"A field of {state_type.__qualname__} has a type that is not found: {error}; "
-                "define both at the top of a module or cell"
-            ) from error
-        for name, hint in hints.items():
-            bare = hint
-            while get_origin(bare) in (typing.Required, typing.NotRequired):
-                bare = get_args(bare)[0]
-            metadata: Sequence[Any] = ()
-            if get_origin(bare) is Annotated:
-                bare, *metadata = get_args(bare)
-            self.fields[name] = Field(name, bare, metadata)
 
     def json_schema(self) -> dict[str, Any]:
         """Return the JSON Schema of an input that starts a thread."""
@@ -157,35 +125,39 @@ class StateSchema:
         StateStoreError
             If a value would not come back as it is.
         """
-        if isinstance(given, BaseModel):
-            return self._whole_update(given, where)
-        if not isinstance(given, dict | Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - user's
-            raise StateUpdateError(f"{where} must be a dict of fields, got {given!r}")
-        if not given:
-            return _NOTHING
+        return Update(*self.checked(given, where))
+
+    def checked(
+        self, given: Mapping[str, Any] | BaseModel, where: str
+    ) -> tuple[dict[str, Any], tuple[str, ...]]:
+        """Return the parts of a checked update, which are the caller's; as `update` does."""
+        if type(given) is not dict:
+            given = self._mapping(given, where)
         values: dict[str, Any] = {}
-        replaced: list[str] = []
+        replaced: tuple[str, ...] = ()
+        fields = self.fields
         for name, value in given.items():
-            field = self.fields.get(name)
+            field = fields.get(name)
             kept = UNSURE if field is None else field.plainly(value, whole=False)
             if kept is UNSURE:
                 whole = isinstance(value, Replace)
                 kept = self._encode(name, value, where, whole=whole)
                 if whole:
-                    replaced.append(name)
+                    replaced = (*replaced, name)
             values[name] = kept
-        return Update(values, tuple(replaced))
+        return values, replaced
 
-    def _whole_update(self, given: BaseModel, where: str) -> Update:
-        if not (self.is_model and isinstance(given, self.state_type)):
+    def _mapping(self, given: Any, where: str) -> Mapping[str, Any]:
+        """Return what somebody gave as an update: a model's fields each replace what is there."""
+        if isinstance(given, BaseModel):
+            if self.is_model and isinstance(given, self.state_type):
+                return {name: Replace(getattr(given, name)) for name in self.fields}
             raise StateUpdateError(
                 f"{where} is a {type(given).__qualname__}; pass a dict of fields, or the state type"
             )
-        values = {
-            name: self._encode(name, getattr(given, name), where, whole=True)
-            for name in self.fields
-        }
-        return Update(values, tuple(values))
+        if not isinstance(given, Mapping):
+            raise StateUpdateError(f"{where} must be a dict of fields, got {given!r}")
+        return cast("Mapping[str, Any]", given)
 
     def _encode(self, name: Any, value: Any, where: str, *, whole: bool) -> Any:
         bare = value.value if isinstance(value, Replace) else value
@@ -389,36 +361,4 @@ class StateSchema:
         }
 
 
-def _check_model(model: type[BaseModel]) -> None:
-    decorators = model.__pydantic_decorators__
-    problems = [
-        f"{kind} {', '.join(found)}"
-        for kind, found in {
-            "validators": {**decorators.field_validators, **decorators.model_validators},
-            "serializers": {**decorators.field_serializers, **decorators.model_serializers},
-        }.items()
-        if found
-    ]
-    if model.model_config.get("extra") == "allow":
-        problems.append('extra="allow"')
-    problems += [
-        f"{name!r} of type {kind.__name__}, which cannot be kept"
-        for name, kind in unkept_fields(model).items()
-    ]
-    problems += [
-        f"exclude= on {name!r}" for name, info in model.model_fields.items() if info.exclude
-    ]
-    problems += [
-        f"a default factory of {name!r} that reads other fields"
-        for name, info in model.model_fields.items()
-        if info.default_factory_takes_validated_data
-    ]
-    if problems:
-        raise GraphConfigError(
-            f"{model.__qualname__} cannot be a state, since every field is checked and kept on its "
-            f"own: {'; '.join(problems)}; use Annotated validators, or check in a node"
-        )
-
-
 _OPEN = Field("*", Any, ())
-_NOTHING = Update({})

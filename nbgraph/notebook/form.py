@@ -18,6 +18,7 @@ from nbgraph.errors import AnswerError, ResumeError
 from nbgraph.forms import JsonField, has_examples
 from nbgraph.notebook.asked import Asked, asked_by, asked_of
 from nbgraph.notebook.comment import Comment
+from nbgraph.notebook.display import unattended
 from nbgraph.notebook.drafts import Keeping
 from nbgraph.notebook.field_set import FieldSet, Widgets, error_line
 from nbgraph.notebook.form_view import (
@@ -109,7 +110,7 @@ class Form(Whole):
         keys: Keys | None = None,
         draft: Keeping | None = None,
     ) -> Form:
-        """Return the form of a pending question, with its problems at their fields.
+        """Return the form of the pending `interrupt`, with its problems at their fields.
 
         With `thread_id`, an answer is judged by the question's Python type where this process
         knows it. `on_submit` gets a good answer and may raise a `ResumeError`, which is shown.
@@ -127,7 +128,7 @@ class Form(Whole):
     def for_start(
         cls, input_schema: Any, on_submit: Callback, draft: Keeping | None = None
     ) -> Form:
-        """Return the form of what a graph starts with; what is typed is kept at `draft`."""
+        """Return the form of an `input_schema`; `on_submit` and `draft` are as above."""
         form = cls(_asked=asked_of(input_schema, submit="Start"))
         form._take_draft(draft)
         form.on_submit(on_submit)
@@ -137,13 +138,13 @@ class Form(Whole):
     def for_update(
         cls, schema: Any, initial: Mapping[str, Any], on_submit: Callback, submit: str
     ) -> Form:
-        """Return the form of some fields of a state, filled in as far as `initial` says."""
+        """Return a form of state fields, `schema`; `on_submit` gets them on a press of `submit`."""
         form = cls(initial=initial, _asked=asked_of(schema, submit=submit))
         form.on_submit(on_submit)
         return form
 
     def name_submit(self, text: str) -> None:
-        """Say on the button what it does now."""
+        """Say on the button what it does now: `text`."""
         self._actions.submit.description = text
 
     def _build(self, *, alone: bool) -> None:
@@ -365,7 +366,7 @@ class Form(Whole):
         return self._head is not None and self._head.is_over
 
     def tick(self, now: float | None = None) -> bool:
-        """Say how long the question waits; return whether its time has just run out.
+        """Say how long it waits at `now`, epoch seconds; return whether its time has just run out.
 
         From then on nothing can be changed: the form tells of a question nobody answered.
         """
@@ -383,7 +384,7 @@ class Form(Whole):
         self._actions.hold(held=True)
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
-        """Show the form; without a kernel, the question and what stood there as text."""
-        shown: Any = super()._repr_mimebundle_(**options)
+        """Show the form; where nobody can answer, the question and what stands there as text."""
+        shown: Any = {} if unattended() else super()._repr_mimebundle_(**options)
         message = f"{self._asked.message}\n" if self._asked.message else ""
         return {**shown, "text/plain": f"{message}{self._fields.words()}"}

@@ -52,7 +52,7 @@ class Panel(ipywidgets.VBox):
 
     Parameters
     ----------
-    app : Graph or Session
+    app : Graph, Session, or a compiled graph of LangGraph or AgentFlow
         What is driven.
     thread_id : str, optional
         Which thread; an old one comes back as it stands, a new one is made without it.
@@ -308,11 +308,11 @@ class Panel(ipywidgets.VBox):
         return self._questions.allowed
 
     def start(self, input: Mapping[str, Any] | BaseModel | None = None) -> Run:
-        """Begin a turn, as the Start button does."""
+        """Begin a turn with `input`, as the Start button does."""
         return self.session.start(input)
 
     def fork(self, at: int | None = None, name: str | None = None) -> Session:
-        """Start a branch and show it: from event `at`, else where the last question was asked.
+        """Start branch `name` and show it: from event `at`, else where the last question was asked.
 
         Returns
         -------
@@ -347,7 +347,7 @@ class Panel(ipywidgets.VBox):
         self._draw_again()
 
     def inspect(self, path: str) -> Inspector:
-        """Show a node's input, update, output, prints, error and source, as a click on it does."""
+        """Show input, update, output, prints, error and source of node `path`, as a click does."""
         with self._painter.lock:
             self._inspector.look_at(self.session, path)
         serve_while_busy(self._inspector)

@@ -19,6 +19,7 @@ from nbgraph.errors import AnswerError, ResumeError
 from nbgraph.notebook.card_face import CardFace
 from nbgraph.notebook.card_place import Deck, Place
 from nbgraph.notebook.decide_bar import Ready
+from nbgraph.notebook.display import unattended
 from nbgraph.notebook.keys import Keys
 from nbgraph.notebook.labels import visible
 from nbgraph.notebook.parts import Whole, classed, column, key_class, set_class
@@ -174,8 +175,8 @@ class ToolCard(Whole):
         return outcome(self.call, self._decision)
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
-        """Show the card; where no widget can be, the tool and what is decided, as text."""
-        shown: Any = super()._repr_mimebundle_(**options)
+        """Show the card; where nobody can answer, the tool and what is decided as text."""
+        shown: Any = {} if unattended() else super()._repr_mimebundle_(**options)
         return {**shown, "text/plain": visible(f"{self.call.tool_name}: {self.said}")}
 
     # --- deciding -----------------------------------------------------------------------------
@@ -216,13 +217,13 @@ class ToolCard(Whole):
         return self._try(self._face.approval, at_once=True)
 
     def deny(self, reason: str | None = None) -> bool:
-        """Do not run the call; the model reads the reason. Return whether that is decided."""
+        """Do not run the call; the model reads the `reason`. Return whether that is decided."""
         if reason is not None:
             self._face.bar.reason = reason
         return self._try(self._face.denial, at_once=True)
 
     def respond(self, text: str) -> bool:
-        """Answer the model in the tool's place; return whether that is decided.
+        """Answer the model with `text` in the tool's place; return whether that is decided.
 
         Raises
         ------
@@ -234,11 +235,11 @@ class ToolCard(Whole):
         return self._try(self._face.response, at_once=True)
 
     def show_all(self, name: str | None = None) -> None:
-        """Open a long argument to its end, or each of them."""
+        """Open the long argument `name` to its end, or each of them."""
         self._face.arguments.open(name)
 
     def undo(self, name: str | None = None) -> None:
-        """Take back the edit of an argument, or all edits."""
+        """Take back the edit of argument `name`, or all edits."""
         self._face.arguments.reset(name)
 
     def on_submit(self, callback: Callback, *, remove: bool = False) -> None:
@@ -338,7 +339,7 @@ class ToolCard(Whole):
         self.enable()
 
     def together(self, deck: Deck | None) -> None:
-        """Have decisions wait for those about other calls, or not."""
+        """Have decisions wait for those about other calls in `deck`; None for no others."""
         self._deck = deck
         if self._made:
             if deck is not None:
@@ -346,7 +347,7 @@ class ToolCard(Whole):
             self._show()
 
     def carry(self, call: ToolInterrupt, arguments: dict[str, Json]) -> None:
-        """Take over the edits of an older card of the same call, with what is wrong with them."""
+        """Take over the `arguments` of an older card of the same `call`, with what is wrong."""
         if call == self.call and arguments != call.arguments:
             self._face.arguments.fill(arguments)
             self._tell(self.interrupt.problems or {})
@@ -386,7 +387,10 @@ class ToolCard(Whole):
         )
 
     def tick(self, now: float | None = None) -> bool:
-        """Say how long the question waits; return whether its time has just run out."""
+        """Say how long the question waits at `now`, in seconds since the epoch.
+
+        Return whether its time has just run out.
+        """
         at = time.time() if now is None else now
         if self._made:
             self._made.tick(at)

