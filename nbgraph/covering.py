@@ -14,7 +14,7 @@ from typing import Any
 
 from nbgraph.core.answers import Unset
 from nbgraph.core.decisions import ToolInterrupt
-from nbgraph.core.events import AnswersGiven, ChildEvent, Event, Interrupt, TaskInterrupted
+from nbgraph.core.events import AnswersGiven, Event, Interrupt, TaskInterrupted
 from nbgraph.core.json_values import Json, is_array, is_object
 from nbgraph.forms import MASK, Field, inputs_of, read, replaced, secret_places
 from nbgraph.tool_calls import Edit, asked_call
@@ -86,7 +86,7 @@ def _field(schema: str) -> Field:
 # --- in the state -------------------------------------------------------------------------------
 
 
-def call_secrets(events: Iterable[Event | ChildEvent]) -> frozenset[str]:
+def call_secrets(events: Iterable[Event]) -> frozenset[str]:
     """Return the texts and numbers that tools call secrets, in calls asked about and in edits."""
     calls: dict[str, ToolInterrupt] = {}
     found: set[str] = set()

@@ -387,10 +387,7 @@ class ToolCard(Whole):
         )
 
     def tick(self, now: float | None = None) -> bool:
-        """Say how long the question waits at `now`, in seconds since the epoch.
-
-        Return whether its time has just run out.
-        """
+        """Say how long it waits at `now`, in seconds since the epoch; return if it just ended."""
         at = time.time() if now is None else now
         if self._made:
             self._made.tick(at)
