@@ -100,13 +100,13 @@ class Carrier:
         return bool(position.pending) and not position.runnable
 
     def settle(self) -> GraphResult:
-        """Wait for the end of the run that goes on, if one does, and return where that left it.
+        """Wait for the end of the run that goes on, if one does, and return where that left it."""
+        return self._result() if self._run is None else self._run.result()
 
-        An answer that was refused ran nothing: its own `Run` says why.
-        """
+    def rested(self) -> GraphResult:
+        """Return what `settle` does; an answer that was refused ran nothing, and is passed over."""
         with suppress(*_REFUSED_ANSWER):
-            if self._run is not None:
-                return self._run.result()
+            return self.settle()
         return self._result()
 
     # --- on the loop thread ----------------------------------------------------------------
