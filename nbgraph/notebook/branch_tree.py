@@ -9,17 +9,17 @@ import ipywidgets
 from nbgraph.branching import Limb, drawn, limbs
 from nbgraph.core.loop import run_sync
 from nbgraph.notebook.labels import visible
-from nbgraph.notebook.lean import button, grid
+from nbgraph.notebook.lean import Column, button, grid, set_hidden
 from nbgraph.notebook.lean import said as text
 from nbgraph.notebook.marks import show_mark
-from nbgraph.notebook.parts import classed, mark, set_class
+from nbgraph.notebook.parts import mark, set_class
 from nbgraph.notebook.routing import serve_while_busy
 from nbgraph.session import Session
 
 __all__ = ["BranchTree"]
 
 
-class BranchTree(ipywidgets.VBox):
+class BranchTree(Column):
     """A thread's branches: where each was forked, how far it went, and how it stands.
 
     Parameters
@@ -31,9 +31,7 @@ class BranchTree(ipywidgets.VBox):
     def __init__(self, chosen: Callable[[str], object]) -> None:
         self._chosen = chosen
         self._drawn: object = None
-        super().__init__()
-        classed(self, "nbgraph-section", "nbgraph-limbs")
-        self.layout.display = "none"
+        super().__init__((), "nbgraph-section", "nbgraph-limbs", hidden=True)
 
     def show(self, session: Session, *here: str) -> None:
         """Show the branches of a session's thread, if it has several; those `here` are marked."""
@@ -41,7 +39,7 @@ class BranchTree(ipywidgets.VBox):
         if (tree, here) == self._drawn:
             return
         self._drawn = tree, here
-        self.layout.display = None if len(tree) > 1 else "none"
+        set_hidden(self, hidden=len(tree) < 2)
         gone = self.children
         self.children = (self._made(tree, here),) if len(tree) > 1 else ()
         for each in gone:

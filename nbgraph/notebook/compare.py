@@ -19,7 +19,7 @@ from nbgraph.notebook.labels import set_text, visible
 from nbgraph.notebook.left import Stay
 from nbgraph.notebook.marks import show_mark
 from nbgraph.notebook.painter import Painter
-from nbgraph.notebook.parts import classed, column, mark, row, spacer, text
+from nbgraph.notebook.parts import classed, column, mark, row, spacer, take_away, text
 from nbgraph.notebook.records import record_card
 from nbgraph.notebook.routing import serve_while_busy
 from nbgraph.notebook.state_view import SIGNS, field_of
@@ -226,7 +226,7 @@ def state_table(session_a: Session, session_b: Session) -> ipywidgets.VBox:
     count = len(found.differences)
     told = f"{count} path{'' if count == 1 else 's'} differ, {found.same} the same"
     ended = session_a.status == session_b.status == "completed"
-    title = classed(ipywidgets.Label("State at the end" if ended else "State"), "nbgraph-h3")
+    title = text("State at the end" if ended else "State", "nbgraph-h3")
     names = ["", "path", session_a.branch_id, session_b.branch_id]
     head = row([text(name, "nbgraph-2nd") for name in names], "hd")
     states = session_a.snapshot.state, session_b.snapshot.state
@@ -268,7 +268,8 @@ class Differences(ipywidgets.VBox):
         shown = session.state, other.state
         if shown != self._compared:
             self._compared = shown
-            self.children = (state_table(other, session),)
+            gone, self.children = self.children, (state_table(other, session),)
+            take_away(*gone)
 
 
 def branches(session: Session) -> tuple[str, ...]:

@@ -15,7 +15,9 @@ from nbgraph.forms import Field, payload_rows
 from nbgraph.notebook.deadline import Deadline
 from nbgraph.notebook.labels import set_text
 from nbgraph.notebook.lean import button, column, grid, is_hidden, row, said, set_hidden
-from nbgraph.notebook.parts import classed, set_class
+from nbgraph.notebook.parts import set_class
+from nbgraph.notebook.routing import serve_while_busy
+from nbgraph.notebook.shared import slim
 
 __all__ = [
     "Actions",
@@ -89,8 +91,7 @@ class Summary:
     """What is missing or not right, all together, above the fields."""
 
     def __init__(self) -> None:
-        self.box = column((), "nbgraph-summary")
-        self.hide()
+        self.box = column((), "nbgraph-summary", "nbgraph-gone")
 
     def hide(self) -> None:
         """Take it away."""
@@ -126,8 +127,9 @@ class Actions:
     ) -> None:
         self.submit = button(text, submit, "nbgraph-submit", "primary")
         self._said = said("", "nbgraph-2nd", "nbgraph-small")
-        self._mode = ipywidgets.ToggleButtons(options=("Form", "JSON"))
-        classed(self._mode, "nbgraph-choice", "nbgraph-json")
+        self._mode: Any = slim(ipywidgets.ToggleButtons)(
+            options=("Form", "JSON"), _dom_classes=("nbgraph-choice", "nbgraph-json")
+        )
         self._switch = switch
         self._mode.observe(self._switched, names="index")
         self.row = row(
@@ -141,10 +143,8 @@ class Actions:
             ),
             "nbgraph-actions",
         )
-        self._code = ipywidgets.Textarea(rows=3, disabled=False)
-        classed(self._code, "nbgraph-mono", "nbgraph-code")
-        set_hidden(self._code, hidden=True)
-        self.box = column((self.row, self._code), "nbgraph-after")
+        self._code: Any = None
+        self.box = column((self.row,), "nbgraph-after")
 
     def _switched(self, change: Any) -> None:
         self._switch(change["new"] == 1)
@@ -163,6 +163,11 @@ class Actions:
 
     def show_code(self, code: str) -> None:
         """Show code to copy, or take it away if it is there already."""
+        if self._code is None:
+            dress = ("nbgraph-mono", "nbgraph-code", "nbgraph-gone")
+            self._code = slim(ipywidgets.Textarea)(_dom_classes=dress)
+            self.box.children = (self.row, self._code)
+            serve_while_busy(self._code)
         is_shown = not is_hidden(self._code) and self._code.value == code
         self._code.value = code
         self._code.rows = min(12, code.count("\n") + 1)

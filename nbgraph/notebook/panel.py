@@ -23,10 +23,12 @@ from nbgraph.notebook.doing import Doing
 from nbgraph.notebook.form import Form
 from nbgraph.notebook.graph_view import GraphView
 from nbgraph.notebook.inspector import Inspector
+from nbgraph.notebook.lean import column, row
+from nbgraph.notebook.lean import said as text
 from nbgraph.notebook.left import Stay
 from nbgraph.notebook.log_view import LogView
 from nbgraph.notebook.painter import Painter, every
-from nbgraph.notebook.parts import classed, column, row, text
+from nbgraph.notebook.parts import take_away
 from nbgraph.notebook.questions import TAKE_BACK_FOR, Questions
 from nbgraph.notebook.routing import serve_while_busy
 from nbgraph.notebook.state_form import StateForm
@@ -95,8 +97,7 @@ class Panel(ipywidgets.VBox):
         answers: Mapping[str, Any] | None = None,
         branch_id: str = "main",
     ) -> None:
-        super().__init__()
-        classed(self, "nbgraph")
+        super().__init__(_dom_classes=("nbgraph",))
         self._closed = False
         self._other: Session | None = None
         self._missing = ""
@@ -144,9 +145,10 @@ class Panel(ipywidgets.VBox):
         self._main = Beside(session, self._questions, self.acts, self._doing, self._fork_before)
         lock = self._painter.lock
         self._timeline = PanelTimeline(session, self._looked, self._attach, lock, self._try)
-        self._tree = BranchTree(self._switch)
+        self._tree: BranchTree | None = None
+        self._comparison: Differences | None = None
+        self._branching = column([], "nbgraph-slot")
         self._log = LogView()
-        self._comparison = Differences()
         self._branches = branches(session)
         side = column([self._graph], "nbgraph-side")
         body = row([side, self._main], "nbgraph-body")
@@ -155,13 +157,13 @@ class Panel(ipywidgets.VBox):
             body,
             self._inspector,
             self._timeline,
-            self._tree,
-            self._comparison,
+            self._branching,
             self._log,
         ]
         if session.notice:
             parts.append(text(session.notice, "nbgraph-why"))
-        self.children = (column(parts, "nbgraph-panel"),)
+        gone, self.children = self.children, (column(parts, "nbgraph-panel"),)
+        take_away(*gone)
         self._drawn: Snapshot | None = None
         self._late: Collection[str] = ()
 
@@ -231,11 +233,19 @@ class Panel(ipywidgets.VBox):
         self._timeline.show(snapshot)
         self._main.show(snapshot)
         self._inspector.show(self.session)
-        if len(self._branches) > 1 and not snapshot.running:
-            self._tree.show(self.session, self.session.branch_id)
-        self._comparison.show(self.session, self._other)
+        if len(self._branches) > 1:
+            self._show_branches(running=snapshot.running)
         serve_while_busy(self)
         self._stay.drawn()
+
+    def _show_branches(self, *, running: bool) -> None:
+        """Show the tree of branches, and how this one differs from the one it was begun at."""
+        if self._tree is None or self._comparison is None:
+            self._tree, self._comparison = BranchTree(self._switch), Differences()
+            self._branching.children = (self._tree, self._comparison)
+        if not running:
+            self._tree.show(self.session, self.session.branch_id)
+        self._comparison.show(self.session, self._other)
 
     def _rest(self) -> float:
         return _BETWEEN if self.session.snapshot.running else 0.0
@@ -367,7 +377,9 @@ class Panel(ipywidgets.VBox):
         self._closed = True
         self._unwatch()
         self._stay.gone()
+        parts = (*self.children, self.layout)
         super().close()
+        take_away(*parts)
 
     def _ipython_display_(self, **_: Any) -> None:
         self._stay.show()

@@ -262,7 +262,7 @@ def test_a_node_is_looked_at_part_by_part():
     assert '"log": [\n  "a"' in shows["Output"]
     assert shows["Error"] == "It has not failed."
     assert "lambda state" in shows["Source"]
-    assert inspector.layout.display is None
+    assert not is_hidden(inspector)
     press(panel, "nbgraph-node-toggle-breakpoint-before")
     assert panel.session.snapshot.position.before == ("a",)
 
@@ -477,7 +477,7 @@ def test_a_running_node_shows_how_far_it_is_and_what_it_writes():
     go_on.set()
     panel.session.settle()
     assert shown(panel)
-    assert panel._doing.layout.display == "none"
+    assert is_hidden(panel._doing)
 
 
 def test_an_async_node_that_holds_the_loop_is_named_while_it_does(monkeypatch: Any):
