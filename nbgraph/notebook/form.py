@@ -22,9 +22,9 @@ from nbgraph.notebook.field_set import FieldSet, Widgets, error_line
 from nbgraph.notebook.form_view import (
     Actions,
     Head,
+    Note,
     Summary,
     message_label,
-    note,
     payload_table,
 )
 from nbgraph.notebook.keys import Keys
@@ -154,6 +154,7 @@ class Form(ipywidgets.VBox):
         if isinstance(asked.field, JsonField):
             self._actions.without_switch()
         self._head = Head(interrupt, asked.field) if interrupt else None
+        self._note = Note(interrupt.node) if interrupt else None
         self._box: ipywidgets.VBox = self._framed() if alone else self
         self._box.children = tuple(self._parts())
         self._box.add_class("nbgraph-form")
@@ -185,8 +186,8 @@ class Form(ipywidgets.VBox):
             yield said("* needed", "nbgraph-2nd", "nbgraph-small")
         yield from self._fields.boxes
         yield self._actions.box
-        if interrupt:
-            yield note(interrupt.node)
+        if self._note:
+            yield self._note.box
 
     # --- the answer ---------------------------------------------------------------------------
 
@@ -259,7 +260,10 @@ class Form(ipywidgets.VBox):
         """Let the answer be changed and submitted again, while the question has time."""
         self._sent = False
         self._fields.lock(locked=False)
-        self._actions.hold(held=self._is_over)
+        if self._is_over:
+            self._close_up()
+        else:
+            self._actions.hold(held=False)
 
     def _deliver(self) -> bool:
         reading = self._fields.reading()
@@ -381,7 +385,9 @@ class Form(ipywidgets.VBox):
         """Let nobody change or send anything any more."""
         self._summary.hide()
         self._fields.end()
-        self._actions.hold(held=True)
+        self._actions.hold(held=True, why="Its time is over")
+        if self._note:
+            self._note.end()
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         """Show the form; without a kernel, the question and what stood there as text."""

@@ -22,9 +22,9 @@ from nbgraph.notebook.shared import slim
 __all__ = [
     "Actions",
     "Head",
+    "Note",
     "Summary",
     "message_label",
-    "note",
     "payload_table",
     "rows_table",
 ]
@@ -82,9 +82,22 @@ def payload_table(payload: Json) -> ipywidgets.Widget:
     return rows_table(payload_rows(payload))
 
 
-def note(node: str) -> ipywidgets.Label:
-    """Return what happens after an answer."""
-    return said(f"After you submit, {node} runs again from its first line.", "nbgraph-note")
+class Note:
+    """What happens after an answer, or after the time for one.
+
+    Attributes
+    ----------
+    box : widget
+        What stands on the page.
+    """
+
+    def __init__(self, node: str) -> None:
+        told = f"After you submit, {node} runs again from its first line."
+        self.box = said(told, "nbgraph-note")
+
+    def end(self) -> None:
+        """Say that the time is over; what counts then stands above the fields."""
+        set_text(self.box, "It takes no answer any more. What you typed stays here to read.")
 
 
 class Summary:
