@@ -192,7 +192,7 @@ def load_ipython_extension(shell: Any) -> None:
 
 
 def _graph_bundle(graph: Graph, **options: Any) -> dict[str, Any]:
-    """Return what a graph shows in a cell; the runtime itself knows no drawing."""
+    """Return what `graph` shows in a cell, with IPython's `options`; the runtime draws nothing."""
     from nbgraph.drawing.drawing import Drawing
 
     drawing = Drawing(graph.shape)
@@ -200,7 +200,7 @@ def _graph_bundle(graph: Graph, **options: Any) -> dict[str, Any]:
 
 
 def _mermaid(shape: Shape) -> str:
-    """Return a shape as Mermaid text; the runtime itself knows no drawing."""
+    """Return a `shape` as Mermaid text; the runtime itself knows no drawing."""
     from nbgraph.drawing.mermaid import mermaid
 
     return mermaid(shape)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 
-from nbgraph.core.events import Attempt, Logged, TaskEmitted
+from nbgraph.core.live import Attempt, Logged, TaskEmitted
 from nbgraph.core.usage import is_number, tokens_of
 
 __all__ = ["Activity", "LogLine", "Mark", "Usage", "active", "brief", "line", "used"]

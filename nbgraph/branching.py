@@ -9,7 +9,7 @@ from typing import Any
 from nbgraph import words
 from nbgraph.core.driver import Driver
 from nbgraph.core.events import Event, Forked
-from nbgraph.core.position import fold
+from nbgraph.core.fold import fold
 from nbgraph.moments import moments
 from nbgraph.snapshot import Mark, Snapshot
 

@@ -12,7 +12,8 @@ from contextlib import aclosing
 from typing import Any, cast
 
 from nbgraph.core.driver import BreaksWhen, Driver
-from nbgraph.core.events import Event, LiveEvent, RunFailed
+from nbgraph.core.events import Event, RunFailed
+from nbgraph.core.live import LiveEvent
 from nbgraph.core.loop import submit
 from nbgraph.core.requests import Continue, Request, Resume, Start
 from nbgraph.core.result import GraphResult, result_of

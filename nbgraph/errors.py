@@ -88,16 +88,10 @@ __all__ = [
 
 
 class NbgraphError(Exception):
-    """Base class of all nbgraph errors. Copies keep message and attributes, in any process."""
+    """What all nbgraph errors are. Copies keep message and attributes, in any process."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _remade, (type(self), self.args), vars(self)
-
-
-def _remade(kind: type[NbgraphError], args: tuple[Any, ...]) -> NbgraphError:
-    error = kind.__new__(kind, *args)
-    error.args = args
-    return error
+        return type(self).__new__, (type(self), *self.args), vars(self)
 
 
 class GraphConfigError(NbgraphError):
@@ -109,33 +103,27 @@ class GraphExecutionError(NbgraphError):
 
 
 class NodeTimeoutError(GraphExecutionError):
-    """A node took longer than its timeout, in seconds, or said nothing for that long (`idle`)."""
+    """Node `node_name` took longer than `timeout` seconds, or said nothing for so long (`idle`)."""
 
     def __init__(self, node_name: str, timeout: float, *, idle: bool = False) -> None:
-        self.node_name = node_name
-        self.timeout = timeout
-        self.idle = idle
-        took = "said nothing for longer than" if idle else "took longer than"
-        which = "its idle timeout" if idle else "its timeout"
-        super().__init__(f"Node {node_name!r} {took} {which} of {timeout:g} s")
+        self.node_name, self.timeout, self.idle = node_name, timeout, idle
+        took = "said nothing for longer than its idle" if idle else "took longer than its"
+        super().__init__(f"Node {node_name!r} {took} timeout of {timeout:g} s")
 
 
 class GraphTimeoutError(GraphExecutionError):
-    """The supersteps of a run took longer than the graph's timeout, in seconds."""
+    """The supersteps of a run of `graph_name` took longer than its `timeout`, in seconds."""
 
     def __init__(self, graph_name: str, timeout: float) -> None:
-        self.graph_name = graph_name
-        self.timeout = timeout
+        self.graph_name, self.timeout = graph_name, timeout
         super().__init__(f"Graph {graph_name!r} took longer than its timeout of {timeout:g} s")
 
 
 class NodeFailedError(GraphExecutionError):
-    """A node failed and its own exception is not at hand, as after a restart."""
+    """Node `node_name` raised an `error_type` that said `message`, in a process that is gone."""
 
     def __init__(self, node_name: str, error_type: str, message: str) -> None:
-        self.node_name = node_name
-        self.error_type = error_type
-        self.message = message
+        self.node_name, self.error_type, self.message = node_name, error_type, message
         super().__init__(f"Node {node_name!r} failed with {error_type}: {message}")
 
 
@@ -143,11 +131,11 @@ class NoAnswerError(GraphExecutionError):
     """Raised where a node asked: its question was dismissed or expired, and has no default.
 
     The node may catch it. Where it does not, its task fails, and asks again when it is continued.
+    `key` is the question's; `how` is `"dismissed"` or `"expired"`.
     """
 
     def __init__(self, key: str, how: str) -> None:
-        self.key = key
-        self.how = how
+        self.key, self.how = key, how
         super().__init__(
             f"Question {key!r} ends without an answer ({how}); catch NoAnswerError in the node, or "
             "give interrupt() a default="
@@ -155,12 +143,10 @@ class NoAnswerError(GraphExecutionError):
 
 
 class WorkerLostError(GraphExecutionError):
-    """What should have run a task failed, or never said how it went; the task can be continued."""
+    """The `executor` failed, or never said how `node_name` went (`reason`); it can be continued."""
 
     def __init__(self, node_name: str, executor: str, reason: str) -> None:
-        self.node_name = node_name
-        self.executor = executor
-        self.reason = reason
+        self.node_name, self.executor, self.reason = node_name, executor, reason
         super().__init__(f"Node {node_name!r} was lost by executor {executor!r}: {reason}")
 
 
@@ -169,40 +155,28 @@ class ResumeError(GraphExecutionError):
 
 
 class AnswerError(ResumeError):
-    """An answer does not fit the response schema of its question.
-
-    Attributes
-    ----------
-    key : str
-        The question's key.
-    problems : dict of str to str
-        What is wrong, by JSON Pointer into the answer (`""` is the whole answer).
-    """
+    """The answer to `key` does not fit its schema; `problems` are by JSON Pointer into it."""
 
     def __init__(self, key: str, problems: Mapping[str, str]) -> None:
-        self.key = key
-        self.problems = dict(problems)
+        self.key, self.problems = key, dict(problems)
         listed = "; ".join(f"{path or 'answer'}: {text}" for path, text in problems.items())
         super().__init__(f"The answer to {key!r} does not fit: {listed}")
 
 
 class AlreadyAnsweredError(ResumeError):
-    """Somebody else's answer to this question was recorded first."""
+    """The answer to `key` `by` somebody else was recorded first, `at` a time in epoch seconds."""
 
     def __init__(self, key: str, by: str | None, at: float) -> None:
-        self.key = key
-        self.by = by
-        self.at = at
+        self.key, self.by, self.at = key, by, at
         who = f"{by!r} answered" if by else "somebody answered"
         super().__init__(f"{who} {key!r} first; this answer was not recorded")
 
 
 class QuestionExpiredError(ResumeError):
-    """The time of a question is over; its default counts, if it has one."""
+    """The time of question `key` was over `at`, in epoch seconds; its default counts, if any."""
 
     def __init__(self, key: str, at: float) -> None:
-        self.key = key
-        self.at = at
+        self.key, self.at = key, at
         super().__init__(
             f"The time for {key!r} is over, so this answer comes too late; continue the thread "
             "without one"
@@ -210,12 +184,10 @@ class QuestionExpiredError(ResumeError):
 
 
 class StaleAnswerError(ResumeError):
-    """The answer belongs to an asking that is over."""
+    """The answer to `key` is for event `asked`, and event `pending` asks now, or none does."""
 
     def __init__(self, key: str, asked: int, pending: int | None) -> None:
-        self.key = key
-        self.asked = asked
-        self.pending = pending
+        self.key, self.asked, self.pending = key, asked, pending
         now = "it is not pending" if pending is None else f"it is pending since event {pending}"
         super().__init__(
             f"The answer to {key!r} belongs to the question of event {asked}, and {now}; "
@@ -224,11 +196,10 @@ class StaleAnswerError(ResumeError):
 
 
 class RunLimitExceededError(NbgraphError):
-    """A run reached one of its limits and can be continued."""
+    """A run reached its limit `limit_name`, which is `limit_value`, and can be continued."""
 
     def __init__(self, limit_name: str, limit_value: float) -> None:
-        self.limit_name = limit_name
-        self.limit_value = limit_value
+        self.limit_name, self.limit_value = limit_name, limit_value
         instead = "start another" if limit_name == "max_thread_steps" else "continue the"
         super().__init__(
             f"The run reached {limit_name}={limit_value}; raise the limit, or {instead} thread"
@@ -236,7 +207,7 @@ class RunLimitExceededError(NbgraphError):
 
 
 class ContextNotProvidedError(NbgraphError):
-    """A node read `ctx.context`, and the call passed none."""
+    """Node `node_name` read `ctx.context`, and the call passed none."""
 
     def __init__(self, node_name: str) -> None:
         self.node_name = node_name
@@ -248,11 +219,10 @@ class StateUpdateError(NbgraphError):
 
 
 class InvalidUpdateError(StateUpdateError):
-    """Two tasks of one superstep wrote a field that has no merging reducer."""
+    """Tasks of `nodes` wrote `field` in one superstep, and it has no merging reducer."""
 
     def __init__(self, field: str, nodes: Sequence[str]) -> None:
-        self.field = field
-        self.nodes = tuple(nodes)
+        self.field, self.nodes = field, tuple(nodes)
         super().__init__(
             f"Field {field!r} was written by {', '.join(map(repr, nodes))} in one superstep; "
             "give it a merging reducer such as Annotated[list, add], or let one node write it"
@@ -264,16 +234,12 @@ class StateStoreError(NbgraphError):
 
 
 class RedefinedGraphError(ResumeError, StateStoreError):
-    """A stored thread needs nodes or fields that its graph does not have any more."""
+    """A stored thread needs `nodes` or `fields` that its graph does not have any more."""
 
     def __init__(self, *, nodes: Sequence[str] = (), fields: Sequence[str] = ()) -> None:
-        self.nodes = tuple(nodes)
-        self.fields = tuple(fields)
-        parts = [
-            f"{verb} {', '.join(map(repr, names))}"
-            for verb, names in (("waits in", nodes), ("keeps", fields))
-            if names
-        ]
+        self.nodes, self.fields = tuple(nodes), tuple(fields)
+        both = (("waits in", nodes), ("keeps", fields))
+        parts = [f"{verb} {', '.join(map(repr, names))}" for verb, names in both if names]
         shown = ", ".join(f"{name!r}: ..." for name in (*nodes, *fields))
         super().__init__(
             f"The thread {' and '.join(parts)}, which its graph does not have any more; say what "
@@ -282,32 +248,28 @@ class RedefinedGraphError(ResumeError, StateStoreError):
 
 
 class UnknownThreadError(StateStoreError):
-    """A thread, or a branch of it, is not in the state store."""
+    """Thread `thread_id`, or its branch `branch_id`, is not in the state store."""
 
     def __init__(self, thread_id: str, branch_id: str = "main") -> None:
-        self.thread_id = thread_id
-        self.branch_id = branch_id
+        self.thread_id, self.branch_id = thread_id, branch_id
         branch = "" if branch_id == "main" else f" has no branch {branch_id!r}"
         super().__init__(f"Thread {thread_id!r}{branch or ' is not'} in the state store")
 
 
 class StoreBusyError(StateStoreError):
-    """Another process held the store for longer than the wait, in seconds."""
+    """Another process held the store at `path` for longer than `waited` seconds."""
 
     def __init__(self, path: str, waited: float) -> None:
-        self.path = path
-        self.waited = waited
+        self.path, self.waited = path, waited
         super().__init__(f"The state store {path!r} was busy for {waited:g} s; try again")
 
 
 class ConcurrentRunError(StateStoreError):
-    """Somebody else wrote to the branch in between; nothing of this write was kept."""
+    """Somebody wrote to `branch_id` of `thread_id`: it is at `actual`, not `expected`. Not kept."""
 
     def __init__(self, thread_id: str, branch_id: str, expected: int, actual: int) -> None:
-        self.thread_id = thread_id
-        self.branch_id = branch_id
-        self.expected = expected
-        self.actual = actual
+        self.thread_id, self.branch_id = thread_id, branch_id
+        self.expected, self.actual = expected, actual
         super().__init__(
             f"Thread {thread_id!r}, branch {branch_id!r} was expected at event {expected} and is "
             f"at {actual}: another run or person wrote to it; load it again"
@@ -315,7 +277,7 @@ class ConcurrentRunError(StateStoreError):
 
 
 class ClaimLostError(ConcurrentRunError):
-    """Somebody else took the branch over; nothing of this write, or of any later one, is kept."""
+    """Somebody took the branch over, in `epoch`; nothing of this write or a later one is kept."""
 
     def __init__(self, thread_id: str, branch_id: str, expected: int, epoch: int) -> None:
         super().__init__(thread_id, branch_id, expected, expected)
@@ -329,13 +291,10 @@ class ClaimLostError(ConcurrentRunError):
 
 
 class ThreadClaimedError(StateStoreError):
-    """Somebody else's claim on the branch still lasts."""
+    """`owner` has claimed branch `branch_id` of `thread_id` `until` then, in epoch seconds."""
 
     def __init__(self, thread_id: str, branch_id: str, owner: str, until: float) -> None:
-        self.thread_id = thread_id
-        self.branch_id = branch_id
-        self.owner = owner
-        self.until = until
+        self.thread_id, self.branch_id, self.owner, self.until = thread_id, branch_id, owner, until
         super().__init__(
             f"Thread {thread_id!r}, branch {branch_id!r} is claimed by {owner!r}; wait, or claim "
             "it without ttl= to take it over"
@@ -343,20 +302,18 @@ class ThreadClaimedError(StateStoreError):
 
 
 class DamagedStoreError(StateStoreError):
-    """What is stored cannot be read as what was written."""
+    """What is stored cannot be read as what was written: `where` that is, and its `problem`."""
 
     def __init__(self, where: str, problem: str) -> None:
-        self.where = where
-        self.problem = problem
+        self.where, self.problem = where, problem
         super().__init__(f"{where} is damaged: {problem}")
 
 
 class RunInterruptedError(NbgraphError):
-    """An agent that was called for its answer waits for a person; resume its thread."""
+    """An agent called for its answer waits for a person on `thread_id`, with these `interrupts`."""
 
     def __init__(self, thread_id: str, interrupts: Mapping[str, object]) -> None:
-        self.thread_id = thread_id
-        self.interrupts = dict(interrupts)
+        self.thread_id, self.interrupts = thread_id, dict(interrupts)
         waits = ", ".join(map(repr, self.interrupts)) or "a breakpoint"
         super().__init__(
             f"Thread {thread_id!r} waits for {waits}; call the graph with resume=Resume(...)"
@@ -364,13 +321,7 @@ class RunInterruptedError(NbgraphError):
 
 
 class ModelProviderError(NbgraphError):
-    """A chat model could not be asked, or its answer could not be read.
-
-    Attributes
-    ----------
-    status : int or None
-        The HTTP status the provider gave, where it gave one.
-    """
+    """A chat model could not be asked, or not read; `message` says why, `status` if by HTTP."""
 
     def __init__(self, message: str, status: int | None = None) -> None:
         self.status = status
@@ -386,17 +337,15 @@ class ChatHistoryError(ModelProviderError):
 
 
 class StructuredOutputError(NbgraphError):
-    """A chat model's final answer does not fit the output schema."""
+    """A chat model's `raw_content` is no `schema_name`, its output schema: `message` says why."""
 
     def __init__(self, schema_name: str, message: str, raw_content: str | None) -> None:
-        self.schema_name = schema_name
-        self.message = message
-        self.raw_content = raw_content
+        self.schema_name, self.message, self.raw_content = schema_name, message, raw_content
         super().__init__(f"The model's answer is no {schema_name}: {message}")
 
 
 class ToolExecutionError(NbgraphError):
-    """A tool call names no tool, its arguments do not fit, or its result does not."""
+    """`tool_name` is no tool, or `input_data` or its result do not fit: `message`, `problems`."""
 
     def __init__(
         self,
@@ -405,15 +354,13 @@ class ToolExecutionError(NbgraphError):
         message: str = "it failed",
         problems: Mapping[str, str] | None = None,
     ) -> None:
-        self.tool_name = tool_name
-        self.input_data = input_data
-        self.message = message
+        self.tool_name, self.input_data, self.message = tool_name, input_data, message
         self.problems = dict(problems or {})
         super().__init__(f"Tool {tool_name!r}: {message}")
 
 
 class ToolGroupExecutionError(NbgraphError):
-    """Several tool calls of one turn failed."""
+    """Several tool calls of one turn failed, with these `errors`."""
 
     def __init__(self, errors: Sequence[Exception]) -> None:
         self.errors = tuple(errors)
@@ -422,14 +369,12 @@ class ToolGroupExecutionError(NbgraphError):
 
 
 class ToolDeniedError(NbgraphError):
-    """A tool call may not run; the model reads the reason."""
+    """A call of `tool_name` may not run; the model reads the `reason`."""
 
     def __init__(self, tool_name: str, reason: str | None = None) -> None:
-        self.tool_name = tool_name
-        self.reason = reason
-        super().__init__(
-            f"The call of {tool_name!r} was denied" + (f": {reason}" if reason else "")
-        )
+        self.tool_name, self.reason = tool_name, reason
+        because = f": {reason}" if reason else ""
+        super().__init__(f"The call of {tool_name!r} was denied{because}")
 
 
 class DrawingError(NbgraphError):
@@ -437,21 +382,17 @@ class DrawingError(NbgraphError):
 
 
 class UnsupportedByEngineError(NbgraphError):
-    """The engine behind a session cannot do what was asked."""
+    """The `engine` behind a session cannot carry out a `request`."""
 
     def __init__(self, engine: str, request: str) -> None:
-        self.engine = engine
-        self.request = request
+        self.engine, self.request = engine, request
         super().__init__(f"{engine} cannot carry out {request!r}")
 
 
 class IntegrationNotInstalledError(NbgraphError, ImportError):
-    """An optional package is missing."""
+    """An optional `package` is missing; `extra` of nbgraph brings it."""
 
     def __init__(self, package: str, extra: str) -> None:
-        self.package = package
-        self.extra = extra
-        super().__init__(
-            f"{package!r} is not installed; in nbgraph's checkout: "
-            f'python -m pip install ".[{extra}]"'
-        )
+        self.package, self.extra = package, extra
+        install = f'python -m pip install ".[{extra}]"'
+        super().__init__(f"{package!r} is not installed; in nbgraph's checkout: {install}")

@@ -9,8 +9,8 @@ from typing import Any
 
 from nbgraph.core.driver import HasSource, InnerLog, TellsInside
 from nbgraph.core.events import RunStarted, SuperstepFinished, TaskFailed, TaskFinished, TaskSpec
+from nbgraph.core.fold import fold
 from nbgraph.core.loop import run_sync
-from nbgraph.core.position import fold
 from nbgraph.session import Session
 from nbgraph.snapshot import LogLine, Report, Snapshot, Superstep
 

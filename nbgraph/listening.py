@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any, Literal
 
 from nbgraph.core.blocking import watched
-from nbgraph.core.events import TaskEmitted
+from nbgraph.core.live import TaskEmitted
 from nbgraph.core.loop import call_soon
 from nbgraph.core.prints import listening
 

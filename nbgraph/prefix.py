@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nbgraph.core.driver import Driver, Shape, TellsInside
-from nbgraph.core.events import ChildEvent, Event, RunStarted, StateEdited, SuperstepFinished
+from nbgraph.core.events import Event, RunStarted, StateEdited, SuperstepFinished
 from nbgraph.core.inside import telling
+from nbgraph.core.live import ChildEvent
 from nbgraph.errors import StateUpdateError
 from nbgraph.snapshot import Snapshot, shown
 

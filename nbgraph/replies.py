@@ -105,31 +105,36 @@ class Replies:
         """Return whether threads of a graph go on by themselves after an answer."""
         return graph in self._graphs
 
-    def send(self, answers: Mapping[Question, Any]) -> dict[Address, NbgraphError]:
+    def send(
+        self, answers: Mapping[Question, Any], comment: str | None = None
+    ) -> dict[Address, NbgraphError]:
         """Record answers, and return why some were not, by question; the others are.
 
-        Each is given to the asking that was shown, and to no later one.
+        Each is given to the asking that was shown, and to no later one. `comment` is recorded
+        beside them.
         """
-        return run_sync(self._sent(answers))
+        return run_sync(self._sent(answers, comment))
 
     def settle(self) -> None:
         """Wait until the threads that go on have come to their next pause or end."""
         while self._runs:
             wait(tuple(self._runs))
 
-    async def _sent(self, answers: Mapping[Question, Any]) -> dict[Address, NbgraphError]:
+    async def _sent(
+        self, answers: Mapping[Question, Any], comment: str | None
+    ) -> dict[Address, NbgraphError]:
         branches: dict[_Branch, dict[Question, Any]] = {}
         for question, answer in answers.items():
             thread_id, branch_id, _, _ = question.address
             branches.setdefault((thread_id, branch_id), {})[question] = answer
-        work = [self._to_branch(branch, given) for branch, given in branches.items()]
+        work = [self._to_branch(branch, given, comment) for branch, given in branches.items()]
         problems: dict[Address, NbgraphError] = {}
         for found in await asyncio.gather(*work):
             problems |= found
         return problems
 
     async def _to_branch(
-        self, branch: _Branch, answers: dict[Question, Any]
+        self, branch: _Branch, answers: dict[Question, Any], comment: str | None
     ) -> dict[Address, NbgraphError]:
         """Record what can be recorded of the answers to one branch, all of it in one event."""
         left = {question.record.interrupt.key: question for question in answers}
@@ -137,8 +142,10 @@ class Replies:
         tries = _TRIES
         while left:
             given = {key: answers[question] for key, question in left.items()}
+            asked = {key: question.record.interrupt.asked for key, question in left.items()}
+            request = Resume(answers=given, partial=True, asked=asked, comment=comment)
             try:
-                position = await self._recorded(branch, left, given)
+                position = await self._recorded(branch, left, request)
             except (
                 AnswerError,
                 AlreadyAnsweredError,
@@ -162,13 +169,12 @@ class Replies:
         return problems
 
     def _recorded(
-        self, branch: _Branch, questions: Mapping[str, Question], given: Mapping[str, Any]
+        self, branch: _Branch, questions: Mapping[str, Question], request: Resume
     ) -> Coroutine[Any, Any, Position]:
-        asked = {key: question.record.interrupt.asked for key, question in questions.items()}
         return record_answers(
             self._store,
             *branch,
-            Resume(answers=given, partial=True, asked=asked),
+            request,
             graph=next(iter(questions.values())).record.graph,
             now=time.time(),
             take_over=all(each.address in self._warned for each in questions.values()),

@@ -108,7 +108,7 @@ class Session:
         *,
         break_when: Predicate | None = None,
     ) -> Run:
-        """Begin a turn with an input; `break_when` takes the state and says where to pause.
+        """Begin a turn with `input`; `break_when` takes the state and says where to pause.
 
         The predicate is asked before every superstep but the run's first, and is not remembered.
 
@@ -133,9 +133,11 @@ class Session:
         comment: str | None = None,
         break_when: Predicate | None = None,
     ) -> Run:
-        """Answer pending questions by key; a form passes which asking it showed.
+        """Answer pending questions by key; a form passes which asking it showed, as `asked`.
 
-        `comment` is recorded beside the answers.
+        The other arguments are as `Resume` and `start` take them. `partial` leaves questions
+        without an answer pending, `by` names who answers, `comment` is recorded beside the
+        answers, and `break_when` says where to pause.
 
         Raises
         ------
@@ -158,7 +160,7 @@ class Session:
         return self._continue(Continue(), break_when)
 
     def step(self, task: str | None = None) -> Run:
-        """Run one superstep, or one task of it: the others wait for the next request.
+        """Run one superstep, or only `task` of it, by its id: the others wait for the next request.
 
         Raises
         ------
@@ -207,7 +209,7 @@ class Session:
         submit(self._carrier.tell(Stop()))
 
     def edit(self, update: Mapping[str, Any], *, goto: Any = None) -> None:
-        """Change the state through its reducers; `goto` says which node runs next, or which ones.
+        """Change the state by `update` through its reducers; `goto` says which nodes run next.
 
         Raises
         ------
@@ -220,14 +222,22 @@ class Session:
         self._now(Edit(update, goto=goto))
 
     def skip(self, task_id: str, value: Mapping[str, Any] | None = None) -> None:
-        """Count an unfinished task as finished, with `value` as its update."""
+        """Count the unfinished task `task_id` as finished, with `value` as its update.
+
+        Raises
+        ------
+        ResumeError
+            If there is no such task to skip.
+        StateUpdateError
+            If `value` does not fit; the thread is unchanged.
+        """
         self._need("skip")
         self._now(Skip(task_id, value or {}))
 
     def breakpoints(
         self, before: Sequence[str] | None = None, after: Sequence[str] | None = None
     ) -> None:
-        """Pause before and after these nodes from now on; None keeps a list, `()` clears it.
+        """Pause `before` and `after` these nodes from now on; None keeps a list, `()` clears it.
 
         While a run goes on, it heeds them from its next superstep on.
         """
@@ -242,6 +252,8 @@ class Session:
         update: Mapping[str, Any] | None = None,
     ) -> Session:
         """Start a branch from event `at` (the last one without it), and return its session.
+
+        `name` is its id, made up without it. `update` changes the state there, as `edit` does.
 
         Raises
         ------

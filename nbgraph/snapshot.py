@@ -11,11 +11,8 @@ from nbgraph.core.driver import Folding, Shape
 from nbgraph.core.events import (
     AnswerRefused,
     AnswersGiven,
-    Attempt,
-    ChildEvent,
     Event,
     Interrupt,
-    LiveEvent,
     RunFailed,
     RunFinished,
     RunPaused,
@@ -23,14 +20,14 @@ from nbgraph.core.events import (
     RunStopped,
     StateEdited,
     SuperstepFinished,
-    TaskEmitted,
     TaskFailed,
     TaskFinished,
     TaskInterrupted,
     TaskSpec,
-    TaskStarted,
 )
-from nbgraph.core.position import Answered, Position, advance
+from nbgraph.core.fold import advance
+from nbgraph.core.live import Attempt, ChildEvent, LiveEvent, TaskEmitted, TaskStarted
+from nbgraph.core.position import Answered, Position
 from nbgraph.core.store import Status
 from nbgraph.log_words import PAUSES, how_answered, how_edited
 from nbgraph.supersteps import (

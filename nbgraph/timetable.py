@@ -43,12 +43,16 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """What happened between a task and a person, and when; `by` is who answered."""
+    """What happened between a task and a person, and when.
+
+    `by` is who answered, and `comment` what they said beside it.
+    """
 
     what: Literal["asked", "answered", "refused"] | Lapsed
     at: float
     key: str
     by: str | None = None
+    comment: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +233,8 @@ class _Fold:
         self.known_since = event.created_at
         self.open.discard(key)
         lapsed = event.lapsed.get(key)
-        self._person(key, Person(lapsed or "answered", event.created_at, key, event.by))
+        what = lapsed or "answered"
+        self._person(key, Person(what, event.created_at, key, event.by, event.comment))
 
     def _person(self, key: str, person: Person) -> None:
         question = self.asked.get(key)

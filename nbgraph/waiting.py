@@ -297,5 +297,6 @@ async def answer_to(store: StateStore, question: Question) -> Answered | None:
             interrupt, answer = question.record.interrupt, event.answers[key]
             place = event.sequence, 0, event.branch_id
             lapsed = event.lapsed.get(key)
-            return Answered(interrupt, answer, event.by, event.created_at, *place, lapsed)
+            told = (*place, lapsed, event.comment)
+            return Answered(interrupt, answer, event.by, event.created_at, *told)
     return None

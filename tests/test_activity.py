@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from nbgraph.activity import Activity, LogLine, Usage, active, line, used
-from nbgraph.core.events import Logged, TaskEmitted
+from nbgraph.core.live import Logged, TaskEmitted
 
 
 def said(kind: Any, data: Any) -> TaskEmitted:

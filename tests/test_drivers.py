@@ -14,7 +14,6 @@ from nbgraph.core.events import ErrorInfo as Info
 from nbgraph.core.events import (
     Event,
     Interrupt,
-    LiveEvent,
     RunFailed,
     RunFinished,
     RunPaused,
@@ -24,8 +23,8 @@ from nbgraph.core.events import (
     TaskFinished,
     TaskInterrupted,
     TaskSpec,
-    TaskStarted,
 )
+from nbgraph.core.live import LiveEvent, TaskStarted
 from nbgraph.errors import NodeFailedError, UnsupportedByEngineError
 from nbgraph.session import Session
 from nbgraph.testing.driver import FakeDriver

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from nbgraph import END, START, Graph, InMemoryStateStore, Resume, join, node, subgraph, when
-from nbgraph.core.events import Event, LiveEvent
+from nbgraph.core.events import Event
+from nbgraph.core.live import LiveEvent
 from nbgraph.snapshot import Snapshot, shown
 from tests.core.graphs import Trail, asker, chain, failing, fan, stop
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from nbgraph import Retry, node, words
-from nbgraph.core.events import Attempt, ErrorInfo, Event, LiveEvent, TaskEmitted, TaskStarted
+from nbgraph.core.events import ErrorInfo, Event
+from nbgraph.core.live import Attempt, LiveEvent, TaskEmitted, TaskStarted
 from nbgraph.snapshot import LogLine, Progress, Snapshot, shown
 from tests.core.graphs import Trail, chain, stop
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from nbgraph import END, START, Graph, InMemoryStateStore, Resume, SQLiteStateStore, interrupt, node
-from nbgraph.core.position import fold
+from nbgraph.core.fold import fold
 from nbgraph.errors import (
     AlreadyAnsweredError,
     AnswerError,

@@ -15,20 +15,18 @@ from nbgraph.adapters.values import plain
 from nbgraph.core.events import (
     Event,
     Interrupt,
-    LiveEvent,
     RunFailed,
     RunFinished,
     RunPaused,
     RunStarted,
     StateEdited,
     SuperstepFinished,
-    TaskEmitted,
     TaskFailed,
     TaskFinished,
     TaskInterrupted,
     TaskSpec,
-    TaskStarted,
 )
+from nbgraph.core.live import LiveEvent, TaskEmitted, TaskStarted
 from nbgraph.core.position import Position
 
 __all__ = ["Translation"]

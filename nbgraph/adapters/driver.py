@@ -27,15 +27,8 @@ from nbgraph.adapters.log import BranchLog, ThreadLog
 from nbgraph.adapters.pump import EngineExit
 from nbgraph.adapters.requests import check_edit, checked, expanded
 from nbgraph.core.driver import Capability, Folding, Shape, needed
-from nbgraph.core.events import (
-    Event,
-    Interrupt,
-    LiveEvent,
-    RunFailed,
-    RunFinished,
-    RunPaused,
-    RunStopped,
-)
+from nbgraph.core.events import Event, Interrupt, RunFailed, RunFinished, RunPaused, RunStopped
+from nbgraph.core.live import LiveEvent
 from nbgraph.core.naming import login_name
 from nbgraph.core.position import Position
 from nbgraph.core.requests import (

@@ -14,7 +14,8 @@ from pydantic import BaseModel
 
 from nbgraph.adapters.log import BranchLog, ThreadLog
 from nbgraph.core.driver import Capability, Folding, Shape
-from nbgraph.core.events import Event, Interrupt, LiveEvent
+from nbgraph.core.events import Event, Interrupt
+from nbgraph.core.live import LiveEvent
 from nbgraph.core.record import Json
 
 __all__ = [

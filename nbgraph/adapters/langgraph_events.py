@@ -20,21 +20,18 @@ from nbgraph.adapters.langgraph_inside import NOWHERE, asking_inside, names_of, 
 from nbgraph.adapters.langgraph_questions import Asked, open_calls, questions
 from nbgraph.adapters.values import plain
 from nbgraph.core.events import (
-    ChildEvent,
     Event,
     Interrupt,
-    LiveEvent,
     RunStarted,
     StateEdited,
     SuperstepFinished,
-    TaskEmitted,
     TaskFailed,
     TaskFinished,
     TaskInterrupted,
     TaskSpec,
-    TaskStarted,
     made,
 )
+from nbgraph.core.live import ChildEvent, LiveEvent, TaskEmitted, TaskStarted
 from nbgraph.core.position import Position
 
 __all__ = ["Translation"]

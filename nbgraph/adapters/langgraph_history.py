@@ -24,7 +24,6 @@ from nbgraph.core.events import (
     BreakpointsSet,
     Event,
     Interrupt,
-    LiveEvent,
     RunFailed,
     RunFinished,
     RunPaused,
@@ -32,6 +31,7 @@ from nbgraph.core.events import (
     TaskFailed,
     TaskInterrupted,
 )
+from nbgraph.core.live import LiveEvent
 from nbgraph.core.position import Position
 from nbgraph.core.record import Json, Record
 from nbgraph.errors import GraphConfigError

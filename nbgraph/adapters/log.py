@@ -27,7 +27,8 @@ from nbgraph.core.events import (
     TaskFinished,
     TaskInterrupted,
 )
-from nbgraph.core.position import Position, advance, fold
+from nbgraph.core.fold import advance, fold
+from nbgraph.core.position import Position
 from nbgraph.errors import (
     ResumeError,
     StateStoreError,

@@ -72,6 +72,8 @@ async def call_tool(
         If the arguments or the result do not fit.
     ToolDeniedError
         If the call may not run.
+    TypeError
+        If `ctx` is no context.
     Exception
         What the tool raises.
     """

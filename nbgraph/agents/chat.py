@@ -31,7 +31,15 @@ class _Record(BaseModel):
 
 
 class ToolDefinition(_Record):
-    """A tool as it is offered to a chat model: a name, a text, and JSON Schema of its arguments."""
+    """A tool as it is offered to a chat model.
+
+    Attributes
+    ----------
+    name, description : str
+        What the model calls it, and what it reads about it.
+    input_schema : dict
+        JSON Schema of its arguments.
+    """
 
     name: str
     description: str
@@ -60,7 +68,23 @@ class ChatRequest(_Record):
 
 
 class ChatResponse(_Record):
-    """What a chat model answered; `raw` is the provider's own object, which nothing reads."""
+    """What a chat model answered.
+
+    Attributes
+    ----------
+    content, refusal : str or None
+        What it said, or why it would not.
+    tool_calls : tuple of ToolCall
+        What it asks for.
+    finish_reason : str or None
+        Why it ended, in the provider's words: `"stop"`, `"tool_calls"`, `"length"`.
+    usage : dict or None
+        The tokens it took: `{"input_tokens": 12, "output_tokens": 5, "total_tokens": 17}`.
+    model : str or None
+        Which model answered.
+    raw : Any
+        The provider's own object, which nothing reads.
+    """
 
     content: str | None = None
     refusal: str | None = None
@@ -74,8 +98,15 @@ class ChatResponse(_Record):
 class ChatStreamChunk(_Record):
     """A piece of an answer.
 
-    A tool call comes in pieces, each shaped
-    `{"index": 0, "id": ..., "function": {"name": ..., "arguments": "..."}}`.
+    Attributes
+    ----------
+    content_delta, refusal_delta : str or None
+        The next piece of what it says, or of why it will not.
+    tool_call_delta : dict or None
+        The next piece of a tool call, shaped
+        `{"index": 0, "id": ..., "function": {"name": ..., "arguments": "..."}}`.
+    finish_reason, usage, model, raw
+        As `ChatResponse` has them; the last one that is given counts.
     """
 
     content_delta: str | None = None
@@ -89,23 +120,23 @@ class ChatStreamChunk(_Record):
 
 @runtime_checkable
 class Chat(Protocol):
-    """A chat model: anything with these three members."""
+    """A chat model: anything with a `model`, its name, and these two methods."""
 
     model: str
 
     async def complete(self, request: ChatRequest) -> ChatResponse:
-        """Return the answer to a request."""
+        """Return the answer to `request`; a `ModelProviderError` where there is none."""
         ...
 
     def stream(self, request: ChatRequest) -> AsyncIterator[ChatStreamChunk]:
-        """Return the answer to a request piece by piece."""
+        """Return the answer to `request` piece by piece."""
         ...
 
 
 def parse_tool_arguments(text: str | None) -> tuple[dict[str, Any], str | None]:
     """Return the arguments a model wrote as JSON, and why they could not be read.
 
-    No text is no arguments.
+    No `text` is no arguments.
     """
     if not text or not text.strip():
         return {}, None
@@ -158,7 +189,7 @@ class _CallParts:
 
 
 async def assemble_stream(chunks: AsyncIterator[ChatStreamChunk]) -> ChatResponse:
-    """Return the response that a stream's chunks make together.
+    """Return the response that the `chunks` of a stream make together.
 
     Raises
     ------

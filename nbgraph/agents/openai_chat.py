@@ -99,7 +99,7 @@ class OpenAIChat:
             await client.close()
 
     async def complete(self, request: ChatRequest) -> ChatResponse:
-        """Return the model's answer.
+        """Return the model's answer to `request`.
 
         Raises
         ------
@@ -113,7 +113,13 @@ class OpenAIChat:
         return _response(found)
 
     async def stream(self, request: ChatRequest) -> AsyncIterator[ChatStreamChunk]:
-        """Yield the model's answer piece by piece; raises what `complete` raises."""
+        """Yield the model's answer to `request` piece by piece.
+
+        Raises
+        ------
+        ModelTimeoutError, ModelProviderError
+            As `complete` does.
+        """
         ended = False
         async for chunk in self._pieces(request):
             ended = ended or chunk.finish_reason is not None

@@ -28,9 +28,13 @@ class AgentState(BaseState):
     """The state of an agent: a conversation, the calls that wait to run, and the final answer."""
 
     messages: Annotated[list[Message], add_messages] = Field(default_factory=list[Message])
+    """The conversation."""
     tool_calls: list[ToolCall] = Field(default_factory=list[ToolCall])
+    """The calls that wait to run."""
     final_text: str | None = None
+    """The final answer as text."""
     final_output: Any = None
+    """The final answer as the agent's `output_schema`, where it has one."""
 
 
 def build_react_agent(  # noqa: PLR0913 - the documented options of an agent

@@ -52,27 +52,36 @@ class Condition:
 
 
 def gt(field: str, value: Number) -> Condition:
-    """Return the condition that an argument is greater than a number."""
+    """Return the condition that argument `field` is greater than the number `value`.
+
+    Raises
+    ------
+    GraphConfigError
+        If `value` is no number.
+    """
     return _compared(field, ">", value, operator.gt)
 
 
 def ge(field: str, value: Number) -> Condition:
-    """Return the condition that an argument is a number or greater."""
+    """Return the condition that argument `field` is `value` or greater; raises what `gt` raises."""
     return _compared(field, ">=", value, operator.ge)
 
 
 def lt(field: str, value: Number) -> Condition:
-    """Return the condition that an argument is less than a number."""
+    """Return the condition that argument `field` is less than `value`; raises what `gt` raises."""
     return _compared(field, "<", value, operator.lt)
 
 
 def le(field: str, value: Number) -> Condition:
-    """Return the condition that an argument is a number or less."""
+    """Return the condition that argument `field` is `value` or less; raises what `gt` raises."""
     return _compared(field, "<=", value, operator.le)
 
 
 def eq(field: str, value: Any) -> Condition:
-    """Return the condition that an argument equals a value of the same kind."""
+    """Return the condition that argument `field` equals `value`.
+
+    An argument of another kind, text beside a number for one, is asked about.
+    """
     is_number = isinstance(value, int | float | Decimal) and not isinstance(value, bool)
 
     def check(arguments: Mapping[str, Any]) -> bool:
@@ -88,7 +97,7 @@ def eq(field: str, value: Any) -> Condition:
 
 
 def matches(field: str, pattern: str) -> Condition:
-    """Return the condition that a regular expression is found in a text argument.
+    """Return the condition that the regular expression `pattern` is found in text argument `field`.
 
     Raises
     ------
@@ -108,12 +117,18 @@ def matches(field: str, pattern: str) -> Condition:
 
 
 def all_fields(**patterns: str) -> Condition:
-    """Return the condition that each of these text arguments matches its pattern."""
+    """Return the condition that each text argument named in `patterns` matches its pattern.
+
+    `all_fields(to="@example[.]org$", subject="^Offer")`; raises what `matches` raises.
+    """
     return _fields(patterns, all, "and")
 
 
 def any_field(**patterns: str) -> Condition:
-    """Return the condition that one of these text arguments matches its pattern."""
+    """Return the condition that one text argument named in `patterns` matches its pattern.
+
+    Raises what `matches` raises.
+    """
     return _fields(patterns, any, "or")
 
 
@@ -264,7 +279,7 @@ class InterruptRule:
         arguments: Mapping[str, Any],
         numbers: Mapping[str, Any] | None = None,
     ) -> MatchedRule | None:
-        """Return how the rule matches a call; None if it does not.
+        """Return how the rule matches a call of `tool_name` with `arguments`; None if it does not.
 
         `numbers` are the arguments with the numbers that the tool reads from text.
         """
@@ -309,7 +324,17 @@ def matched(
 def should_interrupt(
     rules: Iterable[InterruptRule], tool: Any, raw_input: Mapping[str, Any] | None = None
 ) -> bool:
-    """Return whether a call of a tool, or of the tool of that name, is asked about."""
+    """Return whether one of `rules` asks about a call.
+
+    Parameters
+    ----------
+    rules : list of InterruptRule
+        As `ToolInterruptMiddleware` takes them.
+    tool : Tool or str
+        The tool, or its name.
+    raw_input : dict, optional
+        The call's arguments.
+    """
     name = str(getattr(tool, "name", tool))
     schema = tool.input_schema() if hasattr(tool, "input_schema") else None
     return matched(rules, name, dict(raw_input or {}), schema) is not None

@@ -46,7 +46,7 @@ class ScriptedChat:
         self._default = None if default is None else _response(default)
 
     async def complete(self, request: ChatRequest) -> ChatResponse:
-        """Return the next response.
+        """Return the next response, and keep `request`.
 
         Raises
         ------
@@ -63,7 +63,7 @@ class ScriptedChat:
         return self._default
 
     async def stream(self, request: ChatRequest) -> AsyncIterator[ChatStreamChunk]:
-        """Yield the next response: word by word, then its tool calls, then how it ended."""
+        """Yield the next response to `request`: word by word, then its tool calls, then its end."""
         response = await self.complete(request)
         for word in _WORDS.findall(response.content or ""):
             yield ChatStreamChunk(content_delta=word)

@@ -114,11 +114,11 @@ class Tool:
         return self.output_model.model_json_schema(mode="serialization")
 
     def problems_of(self, arguments: Mapping[str, Json]) -> dict[str, str]:
-        """Return what is wrong with arguments, by JSON Pointer; empty for good ones."""
+        """Return what is wrong with `arguments`, by JSON Pointer; empty for good ones."""
         return problems_of(self.input_model, dict(arguments))
 
     def read(self, arguments: Mapping[str, Json]) -> dict[str, Any]:
-        """Return arguments as the function takes them.
+        """Return `arguments` as the function takes them.
 
         Raises
         ------
@@ -147,7 +147,7 @@ class Tool:
         return self._declared_input is not None and annotations == [self._declared_input]
 
     def checked(self, result: Any) -> Any:
-        """Return a result as the type the function declares to return.
+        """Return `result` as the type the function declares to return.
 
         Raises
         ------
@@ -158,7 +158,7 @@ class Tool:
         return model.result if self._output[1] else model
 
     def written(self, result: Any) -> str:
-        """Return a result as the model reads it: JSON, a lone value as `{"result": ...}`.
+        """Return `result` as the model reads it: JSON, a lone value as `{"result": ...}`.
 
         Raises
         ------
@@ -171,12 +171,18 @@ class Tool:
             raise self._undeclared(error) from error
 
     def dumped(self, result: Any) -> Json:
-        """Return a result as JSON."""
+        """Return `result` as JSON.
+
+        Raises
+        ------
+        ToolExecutionError
+            If it does not fit, or has no JSON form.
+        """
         found = json.loads(self.written(result))
         return found["result"] if self._output[1] else found
 
     def loaded(self, kept: Json) -> Any:
-        """Return a result from its JSON.
+        """Return the result that was `kept` as JSON.
 
         Raises
         ------

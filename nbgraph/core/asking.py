@@ -25,8 +25,9 @@ _ID = re.compile(r"[A-Za-z0-9_.-]+")
 class GraphInterrupt(BaseException):
     """Raised by `interrupt` to end its task's run until there is an answer.
 
-    It is a `BaseException`, so that a node's `except Exception` lets it through. `problems` is not
-    empty when an answer was there and the question's own type refused it.
+    It is a `BaseException`, so that a node's `except Exception` lets it through. `question` is what
+    is asked; `problems` is not empty when an answer was there and the question's own type refused
+    it.
     """
 
     def __init__(self, question: Interrupt, problems: Mapping[str, str] | None = None) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.core.values import same
 
-__all__ = ["Comparison", "Difference", "compare_states"]
+__all__ = ["Alike", "Comparison", "Difference", "compare_states", "walked"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +22,14 @@ class Difference:
     sign: Literal["+", "-", "~"]
     first: Any
     second: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """One path at which two states are the same."""
+
+    path: str
+    value: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +49,13 @@ class Comparison:
 
 def compare_states(first: Mapping[str, Any], second: Mapping[str, Any]) -> Comparison:
     """Return how two states differ, given as JSON, by JSON Pointer."""
-    found = list(_walked(first, second, ""))
-    differences = tuple(item for item in found if item is not None)
+    found = list(walked(first, second))
+    differences = tuple(item for item in found if isinstance(item, Difference))
     return Comparison(differences, len(found) - len(differences))
 
 
-def _walked(first: Any, second: Any, path: str) -> Iterator[Difference | None]:
+def walked(first: Any, second: Any, path: str = "") -> Iterator[Difference | Alike]:
+    """Yield what two states, given as JSON, hold at each path, the same or not."""
     if isinstance(first, Mapping) and isinstance(second, Mapping):
         for key in dict.fromkeys((*first, *second)):  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType] - JSON
             here = f"{path}/{str(key).replace('~', '~0').replace('/', '~1')}"  # pyright: ignore[reportUnknownArgumentType]
@@ -55,6 +64,7 @@ def _walked(first: Any, second: Any, path: str) -> Iterator[Difference | None]:
             elif key not in first:
                 yield Difference(here, "+", None, second[key])
             else:
-                yield from _walked(first[key], second[key], here)
+                yield from walked(first[key], second[key], here)
     else:
-        yield None if same(first, second) else Difference(path, "~", first, second)
+        is_same = same(first, second)
+        yield Alike(path, first) if is_same else Difference(path, "~", first, second)

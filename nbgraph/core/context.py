@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from nbgraph.core import answers
 from nbgraph.core.asking import Frame, GraphInterrupt, running
 from nbgraph.core.effects import Effect, begin, checked_effect, outcome
-from nbgraph.core.events import ChildEvent, OnceRecorded, TaskEmitted
+from nbgraph.core.events import OnceRecorded
 from nbgraph.core.facts import Fact
+from nbgraph.core.live import ChildEvent, TaskEmitted
 from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.core.values import fresh
 from nbgraph.errors import ContextNotProvidedError
@@ -192,7 +193,7 @@ class NodeContext:
         self._say("custom", data)
 
     def emit_token(self, piece: Any) -> None:
-        """Show a piece of an answer that is still being made; it is not stored.
+        """Show a `piece` of an answer that is still being made; it is not stored.
 
         A text, or a chat model's chunk. A stream that asked for `"tokens"` yields it.
         """
@@ -252,7 +253,7 @@ class NodeContext:
         return once.called(function)
 
     async def record_once(self, key: str, value: Any) -> Any:
-        """Record a result under a key of `once`, and return it as it is kept."""
+        """Record `value` under a `key` of `once`, and return it as it is kept."""
         self.heartbeat()
         kept = answers.to_json(value, where=f"result of ctx.once({key!r})")
         await self.port.record(OnceRecorded(task_id=self.task_id, key=key, value=kept))

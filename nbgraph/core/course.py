@@ -14,7 +14,8 @@ from nbgraph.core.events import (
     TaskSpec,
     made,
 )
-from nbgraph.core.position import Position, merged_state
+from nbgraph.core.fold import merged_state
+from nbgraph.core.position import Position
 from nbgraph.core.superstep import breaks_when, check_conflicts, next_tasks
 from nbgraph.errors import GraphExecutionError, RunLimitExceededError
 

@@ -23,13 +23,14 @@ class Draft:
 class DraftStore(Protocol):
     """What a state store can do besides its log; one that does not is a state store all the same.
 
-    A draft belongs to one asking of one question, and is seen only while that waits.
+    A draft belongs to one asking of one question on branch `branch_id` of thread `thread_id`, and
+    is seen only while that waits.
     """
 
     async def keep_draft(
         self, thread_id: str, branch_id: str, key: str, asked: int, draft: Draft | None
     ) -> None:
-        """Keep a draft in place of the one before; None forgets it.
+        """Keep `draft` for question `key` as it was `asked`, in place of the last; None forgets it.
 
         For a question that does not wait nothing is kept.
 

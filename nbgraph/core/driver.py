@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, Protocol, runtime_checkable
 
-from nbgraph.core.events import ChildEvent, Event, LiveEvent
+from nbgraph.core.events import Event
+from nbgraph.core.live import ChildEvent, LiveEvent
 from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.core.requests import (
     Continue,

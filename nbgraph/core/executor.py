@@ -94,7 +94,7 @@ class Executor(ABC):
 
     @abstractmethod
     async def run(self, batch: Batch) -> None:
-        """Run a batch, report each task's outcome as it comes, and return after the last one.
+        """Run `batch`, report each task's outcome as it comes, and return after the last one.
 
         What a node does is an outcome, an interrupt and an error too: `run` raises only if the
         engine fails, and then the tasks that were not reported count as lost. Being cancelled ends
@@ -102,7 +102,7 @@ class Executor(ABC):
         """
 
     def start(self, batch: Batch) -> Sequence[asyncio.Task[None]]:
-        """Begin a batch, and return what runs it: cancelling that ends it."""
+        """Begin `batch`, and return what runs it: cancelling that ends it."""
         return [asyncio.create_task(self._whole(batch))]
 
     async def _whole(self, batch: Batch) -> None:
@@ -165,7 +165,7 @@ class ThreadExecutor(Executor):
     capabilities: frozenset[ExecutorCapability] = frozenset({"events", "cancel"})
 
     def start(self, batch: Batch) -> Sequence[asyncio.Task[None]]:
-        """Begin a batch, and return an asyncio task for each of its own that waits.
+        """Begin `batch`, and return an asyncio task for each of its own that waits.
 
         Also for a lone one: what a node does to its task it must not do to the caller's. Before
         Python 3.13, for one, a TaskGroup with a child that fails leaves its task marked as
@@ -181,7 +181,7 @@ class ThreadExecutor(Executor):
         return _begun(batch, rest, _reported) if rest else ()
 
     async def run(self, batch: Batch) -> None:
-        """Run a batch."""
+        """Run `batch`."""
         if not batch.calls:
             return
         waiting, done = len(batch.calls), asyncio.get_running_loop().create_future()
@@ -214,7 +214,7 @@ class InlineExecutor(ThreadExecutor):
     name = "inline"
 
     def start(self, batch: Batch) -> Sequence[asyncio.Task[None]]:
-        """Begin a batch, and return an asyncio task for each of its own that waits."""
+        """Begin `batch`, and return an asyncio task for each of its own that waits."""
         return _begun(batch, batch.calls, _noted)
 
 

@@ -53,7 +53,7 @@ class FuturesExecutor(Executor):
         self._workers = workers or os.cpu_count() or 1
 
     async def run(self, batch: Batch) -> None:
-        """Run a batch, each parcel as one call of the pool."""
+        """Run `batch`, each parcel as one call of the pool."""
         size = min(math.ceil(len(batch.calls) / (4 * self._workers)), _LARGEST)
         parts = [self._sent(batch, parcel) for parcel in batch.parcels(size)]
         results = await asyncio.gather(*parts, return_exceptions=True)

@@ -14,10 +14,11 @@ from nbgraph.core.building import Building, GraphBuilding
 from nbgraph.core.call import Call, Names, checked_predicate, checked_store, listed_names
 from nbgraph.core.context import NOT_PROVIDED
 from nbgraph.core.driver import Shape
-from nbgraph.core.events import Event, LiveEvent, RunFailed
+from nbgraph.core.events import Event, RunFailed
 from nbgraph.core.executor import Executor, checked_executor
 from nbgraph.core.flow import Structure, build
 from nbgraph.core.interface import Interface
+from nbgraph.core.live import LiveEvent
 from nbgraph.core.loop import run_sync
 from nbgraph.core.middleware import Middleware, checked_middleware
 from nbgraph.core.migration import Migration, migration
@@ -310,7 +311,14 @@ class Graph(GraphBuilding, ThreadQueries, GraphStreams, GraphData):
     ) -> GraphResult:
         """Run a thread to its end or its next pause, and wait for it; also in a notebook cell.
 
-        Takes the options of `ainvoke`, returns what it returns and raises what it raises.
+        Takes `initial_state` and the `options` of `ainvoke`, returns what it returns and raises
+        what it raises.
+
+        Examples
+        --------
+        >>> result = graph.invoke({"order": "A-1042"}, thread_id="t-1")
+        >>> if result.interrupts:
+        ...     result = graph.invoke(thread_id="t-1", resume=Resume(True))
         """
         return run_sync(self.ainvoke(initial_state, **options))
 
@@ -349,12 +357,15 @@ class Graph(GraphBuilding, ThreadQueries, GraphStreams, GraphData):
         state_store: StateStore | None = None,
         context: Any = NOT_PROVIDED,
     ) -> Thread:
-        """Return the handle of one branch of one thread."""
+        """Return the handle of branch `branch_id` of thread `thread_id`: the native `Driver`.
+
+        It is kept in `state_store`, else in the graph's own, and its nodes find `context`.
+        """
         store = checked_store(state_store) or self.state_store
         return Thread(self, store, thread_id, branch_id, context=context)
 
     def check_position(self, position: Position) -> None:
-        """Refuse a thread whose unfinished tasks are of nodes this graph does not have.
+        """Refuse a `position` whose unfinished tasks are of nodes this graph does not have.
 
         Raises
         ------

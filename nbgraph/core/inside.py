@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from nbgraph.core.driver import InnerLog
 from nbgraph.core.events import (
-    ChildEvent,
     Event,
     RunStarted,
     StateEdited,
@@ -17,6 +16,7 @@ from nbgraph.core.events import (
     TaskInterrupted,
     TaskSpec,
 )
+from nbgraph.core.live import ChildEvent
 from nbgraph.errors import UnknownThreadError
 
 if TYPE_CHECKING:

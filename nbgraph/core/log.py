@@ -11,19 +11,21 @@ from nbgraph.core.codec import stamp
 from nbgraph.core.driver import Folding
 from nbgraph.core.events import (
     Event,
+    Forked,
     RunFailed,
     RunFinished,
     RunPaused,
     RunStopped,
     SuperstepFinished,
 )
+from nbgraph.core.fold import fold, superstepped
 from nbgraph.core.migration import Migration
-from nbgraph.core.position import Position, fold, superstepped
+from nbgraph.core.position import Position
 from nbgraph.core.replay import replayed
 from nbgraph.core.schema import StateSchema
 from nbgraph.core.snapshots import position_of, snapshot_of
 from nbgraph.core.store import BranchSummary, Claim, StateStore
-from nbgraph.errors import UnknownThreadError
+from nbgraph.errors import StateUpdateError, UnknownThreadError
 
 __all__ = ["Draft", "Log"]
 
@@ -111,6 +113,29 @@ class Log:
             self.position = fold(events, self.folding, self.position)
         return self.position
 
+    async def position_at(self, at: int | None = None) -> Position:
+        """Return where the branch stands, or stood after event `at`.
+
+        Raises
+        ------
+        UnknownThreadError
+            If the thread or branch does not exist.
+        StateUpdateError
+            If `at` is no event of the branch.
+        """
+        last = await self.load()
+        if not last.sequence:
+            raise UnknownThreadError(self.thread_id, self.branch_id)
+        if at is None:
+            return last
+        is_number = isinstance(at, int) and not isinstance(at, bool)  # pyright: ignore[reportUnnecessaryIsInstance] - user's
+        if not (is_number and 1 <= at <= last.sequence):
+            raise StateUpdateError(
+                f"Branch {self.branch_id!r} of thread {self.thread_id!r} has no event {at!r}; its "
+                f"last is {last.sequence}"
+            )
+        return await self.recalled(at) or last
+
     async def recalled(self, upto: int | None = None) -> Position | None:
         """Return where the branch stands, or stood after event `upto`, as it is recorded.
 
@@ -154,6 +179,12 @@ class Log:
         """Return a draft that begins with `events`."""
         draft = Draft(self.position, self.branch_id, self.folding)
         draft.add(*events)
+        return draft
+
+    def forked(self, position: Position, branch_id: str) -> Draft:
+        """Return a draft of another branch, which begins at a position of this one."""
+        draft = Draft(position, branch_id, self.folding)
+        draft.add(Forked(parent_branch_id=self.branch_id, parent_sequence=position.sequence))
         return draft
 
     def summary(self, position: Position) -> BranchSummary:

@@ -47,6 +47,7 @@ class SystemMessage(_Message):
 
     type: Literal["system"] = "system"
     content: str
+    """What it is told."""
 
 
 class HumanMessage(_Message):
@@ -54,18 +55,20 @@ class HumanMessage(_Message):
 
     type: Literal["human"] = "human"
     content: str
+    """What was said."""
 
 
 class ToolCall(_Record):
-    """A call of a tool that a chat model asks for.
-
-    `arguments_error` says why `arguments` could not be read, where the model wrote no JSON object.
-    """
+    """A call of a tool that a chat model asks for."""
 
     id: str | None = None
+    """What the model calls it by."""
     name: str
+    """The tool's name."""
     arguments: dict[str, Any] = Field(default_factory=dict[str, Any])
+    """By name; empty where they could not be read."""
     arguments_error: str | None = None
+    """Why they could not be read, where the model wrote no JSON object."""
 
 
 class AIMessage(_Message):
@@ -73,10 +76,15 @@ class AIMessage(_Message):
 
     type: Literal["ai"] = "ai"
     content: str | None = None
+    """What it said."""
     tool_calls: tuple[ToolCall, ...] = ()
+    """What it asks for."""
     refusal: str | None = None
+    """Why it would not answer."""
     finish_reason: str | None = None
+    """Why it ended, in the provider's words."""
     usage: dict[str, Any] | None = None
+    """The tokens it took, as `ChatResponse` has them."""
 
 
 class ToolMessage(_Message):
@@ -84,9 +92,13 @@ class ToolMessage(_Message):
 
     type: Literal["tool"] = "tool"
     content: str
+    """What the model reads."""
     name: str
+    """The tool's name."""
     tool_call_id: str | None = None
+    """The call that this answers."""
     arguments: dict[str, Any] | None = None
+    """What the tool ran with; None where it did not run, or failed."""
 
 
 class RemoveMessage(_Record):

@@ -60,9 +60,16 @@ class RunOutcome:
 
 @dataclass(frozen=True, slots=True)
 class GraphMiddlewareContext:
-    """What a graph hook is given; `state` is a copy.
+    """What a graph hook is given.
 
-    `resuming` is whether the run goes on with an unfinished turn.
+    Attributes
+    ----------
+    graph_name, run_id, root_run_id, thread_id, branch_id : str
+        What runs.
+    state : Any
+        A copy of the state.
+    resuming : bool
+        Whether the run goes on with an unfinished turn.
     """
 
     graph_name: str
@@ -123,7 +130,8 @@ class NodeMiddlewareContext:
 class Middleware:
     """Code around a graph's runs and nodes; subclass it and write the hooks you need.
 
-    Every hook may be `def` or `async def`. `before_*`, `on_error` and `on_interrupt` are called in
+    Every hook may be `def` or `async def`, and is given a `ctx` that says where it is called.
+    `before_*`, `on_error` and `on_interrupt` are called in
     the order of `Graph(middleware=[...])`, the others in reverse, so the first one wraps the rest.
     A method that is named as a hook and is none is a `TypeError` when the class is made.
     """
@@ -145,7 +153,7 @@ class Middleware:
         """Do something after a run's last superstep, if it completed; return None."""
 
     def on_run_end(self, ctx: GraphMiddlewareContext, outcome: RunOutcome) -> Any:
-        """Do something once a run has ended, however it ended; return None.
+        """Do something once a run has ended, with whatever `outcome`; return None.
 
         Called if this middleware's `before_graph` was.
         """
@@ -157,10 +165,16 @@ class Middleware:
         """Return `ctx.replace(fields)` to have other fields written; `ctx.state` are the node's."""
 
     def on_error(self, ctx: NodeMiddlewareContext, error: Exception) -> Any:
-        """Return what the failed node should have returned, in any form a node may; or None."""
+        """Return what the node that raised `error` should have returned; or None.
+
+        In any form in which a node may return it. None leaves the error to the next hook.
+        """
 
     def on_interrupt(self, ctx: NodeMiddlewareContext, payload: Any) -> Any:
-        """Return an answer to what the node asks, so that the run does not pause; or None."""
+        """Return an answer to what the node asks, so that the run does not pause; or None.
+
+        `payload` is what the node passed to `interrupt`; `ctx.interrupt` is the whole question.
+        """
 
     def before_model(self, ctx: Any) -> Any:
         """Return `ctx.replace(request)` to send another request; called by agents."""
@@ -175,7 +189,7 @@ class Middleware:
         """Return `ctx.replace(result)` to go on with another result; called by agents."""
 
     def on_tool_error(self, ctx: Any, error: Exception) -> Any:
-        """Look at what a tool raised; called by agents."""
+        """Look at the `error` that a tool raised; called by agents."""
 
     def tools(self) -> Sequence[Any]:
         """Return tools this middleware brings to an agent."""

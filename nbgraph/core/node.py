@@ -58,7 +58,11 @@ END = _End()
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """Runs a node of the next superstep once, with `payload` laid over the state for it alone."""
+    """Runs `node` in the next superstep once, with `payload` laid over the state for it alone.
+
+    A node returns it, alone or in a list, or as the `goto` of a `Command`. A `TypeError` if `node`
+    is none.
+    """
 
     node: Node
     payload: Mapping[str, Any] | BaseModel | None = None
@@ -111,6 +115,15 @@ class Node(Source, Goal):
     """A named step of a graph: a function of the state, and how it is run and drawn.
 
     Made by `node`. Calling it calls the function; `a >> b` puts it into a flow.
+
+    Attributes
+    ----------
+    name, handler, ref, timeout, retry, on_error, cache, goto, label, metadata, effect, defer
+        As `node` was given them: `handler` is its `function`, and `text` its `description`.
+    accepts_context, context_is_keyword, context_parameter_name : bool, bool, str or None
+        How the function takes a `NodeContext`.
+    inner : Inner or None
+        The sub-graph it runs, if it was made by `subgraph`.
     """
 
     name: str
@@ -157,7 +170,7 @@ class Node(Source, Goal):
         return text.splitlines()[0] if text else None
 
     def call(self, state: Any, context: NodeContext | None) -> Any:
-        """Call the function as it is declared, with the context if it takes one."""
+        """Call the function with `state`, and with `context` if it takes one."""
         if not self.accepts_context:
             return self.handler(state)
         if self.context_is_keyword:

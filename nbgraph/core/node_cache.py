@@ -61,7 +61,7 @@ class NodeCache:
         self._lock = threading.Lock()
 
     def clear(self, node: str | None = None) -> None:
-        """Forget the results of a node, by its name, or of all."""
+        """Forget the results of `node`, by its name, or of all."""
         with self._lock:
             for address in [one for one in self._kept if node in (None, one[0])]:
                 del self._kept[address]
@@ -72,7 +72,7 @@ class NodeCache:
     def address(
         self, node: Node, schema: StateSchema, values: Mapping[str, Any]
     ) -> tuple[str, str]:
-        """Return where a node's result for these values of the state is kept.
+        """Return where the result of `node` is kept for these `values` of a state of `schema`.
 
         Raises
         ------
@@ -87,7 +87,7 @@ class NodeCache:
         return node.name, hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
 
     def get(self, address: tuple[str, str]) -> Any:
-        """Return a result that is kept and still counts; None if there is none."""
+        """Return the result that is kept at `address` and still counts; None if there is none."""
         with self._lock:
             at, result = self._kept.get(address, (0.0, None))
             if result is None:
@@ -99,7 +99,7 @@ class NodeCache:
             return result
 
     def put(self, address: tuple[str, str], result: Any) -> None:
-        """Keep a result."""
+        """Keep `result` at `address`."""
         with self._lock:
             self._kept[address] = (self._clock(), result)
             self._kept.move_to_end(address)

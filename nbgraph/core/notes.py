@@ -6,8 +6,9 @@ import asyncio
 from dataclasses import field
 
 from nbgraph.core.context import Home, Port
-from nbgraph.core.events import OnceRecorded, TaskEmitted
+from nbgraph.core.events import OnceRecorded
 from nbgraph.core.facts import Fact
+from nbgraph.core.live import TaskEmitted
 from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.errors import GraphExecutionError
 

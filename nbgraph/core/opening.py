@@ -18,8 +18,9 @@ from nbgraph.core.events import (
     TaskFinished,
 )
 from nbgraph.core.flow import Structure
+from nbgraph.core.fold import merged_state
 from nbgraph.core.naming import listed, login_name
-from nbgraph.core.position import Position, merged_state
+from nbgraph.core.position import Position
 from nbgraph.core.requests import Continue, Edit, Resume, SetBreakpoints, Skip, Start
 from nbgraph.core.schema import StateSchema, Update
 from nbgraph.core.superstep import check_conflicts, first_tasks, gone_to

@@ -20,8 +20,9 @@ from nbgraph.core.asking import Frame
 from nbgraph.core.blob import Packed
 from nbgraph.core.codec import decode_events, encode_events
 from nbgraph.core.context import NOT_PROVIDED, NodeContext
-from nbgraph.core.events import Interrupt, OnceRecorded, TaskEmitted, TaskFailed, TaskSpec
+from nbgraph.core.events import Interrupt, OnceRecorded, TaskFailed, TaskSpec
 from nbgraph.core.importing import is_importable
+from nbgraph.core.live import TaskEmitted
 from nbgraph.core.loop import run_sync
 from nbgraph.core.middleware import Middleware, NodeMiddlewareContext
 from nbgraph.core.node import Node

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Literal, TextIO
 
-from nbgraph.core.events import Logged
+from nbgraph.core.live import Logged
 
 __all__ = ["Say", "heard", "listening", "listens"]
 

@@ -25,14 +25,14 @@ __all__ = ["History", "StateSnapshot", "ThreadQueries"]
 
 @dataclass(frozen=True, slots=True)
 class StateSnapshot:
-    """The state after event `sequence`: an instance of the state type, or a dict."""
+    """The state after event `sequence`: its `value` is of the state type, or a dict."""
 
     value: Any
     sequence: int
 
 
 class History(tuple[Event, ...]):
-    """What happened to a branch: its events, those of its ancestors included."""
+    """What happened to branch `branch_id` of `thread_id`: its `events`, with its ancestors'."""
 
     thread_id: str
     branch_id: str
@@ -50,7 +50,11 @@ class History(tuple[Event, ...]):
 
 
 class ThreadQueries:
-    """The thread methods of `Graph`: all async, and all of them also as `graph.sync.<method>`."""
+    """The thread methods of `Graph`: all async, and all of them also as `graph.sync.<method>`.
+
+    Each takes a `thread_id`, and reads branch `branch_id` of it from `state_store`, else from the
+    graph's own store; without either it is a `GraphConfigError`.
+    """
 
     name: str
     state_store: StateStore | None
@@ -61,7 +65,7 @@ class ThreadQueries:
         return SyncTwin(self)
 
     async def exists(self, thread_id: str, *, state_store: StateStore | None = None) -> bool:
-        """Return whether the thread is in the store."""
+        """Return whether thread `thread_id` is in the store."""
         return bool(await self._stored(thread_id, state_store=state_store).events())
 
     async def history(
@@ -82,7 +86,13 @@ class ThreadQueries:
     async def branches(
         self, thread_id: str, *, state_store: StateStore | None = None
     ) -> Sequence[BranchRecord]:
-        """Return the thread's branches other than main, oldest first."""
+        """Return the thread's branches other than main, oldest first.
+
+        Raises
+        ------
+        UnknownThreadError
+            If the thread does not exist.
+        """
         store = self._stored(thread_id, state_store=state_store).store
         assert store is not None
         return await store.branches(thread_id)
@@ -137,14 +147,30 @@ class ThreadQueries:
         branch_id: str = "main",
         state_store: StateStore | None = None,
     ) -> Position:
-        """Return where the thread stands, or stood: status, next, step, pending and state."""
+        """Return where the thread stands, or stood: status, next, step, pending and state.
+
+        With `at`, it is where it stood after that event: its sequence, or its id.
+
+        Raises
+        ------
+        UnknownThreadError
+            If the thread or branch does not exist.
+        StateUpdateError
+            If `at` is no event of the branch.
+        """
         thread = self._stored(thread_id, branch_id, state_store)
         return await thread.position(await sequence_of(thread, at))
 
     async def pending(
         self, thread_id: str, *, branch_id: str = "main", state_store: StateStore | None = None
     ) -> dict[str, Interrupt]:
-        """Return the questions the thread waits for, by key."""
+        """Return the questions the thread waits for, by key.
+
+        Raises
+        ------
+        UnknownThreadError
+            If the thread or branch does not exist.
+        """
         position = await self._stored(thread_id, branch_id, state_store).position()
         return as_asked(position.pending)
 
@@ -202,7 +228,9 @@ class ThreadQueries:
     ) -> BranchRecord:
         """Start a branch from event `from_`, and return what is kept of it: its `id`, for one.
 
-        `from_` is the event's sequence or its id, and without it the last one.
+        `from_` is the event's sequence or its id, and without it the last one. `name` is the
+        branch's id; without it, one is made up. `update` changes the state there at once, through
+        its reducers.
 
         Raises
         ------
@@ -223,7 +251,7 @@ class ThreadQueries:
     async def compare(
         self, thread_id: str, a: str, b: str, *, state_store: StateStore | None = None
     ) -> Comparison:
-        """Return how two branches (`"main"`) or events (`"main:7"`) differ, by path.
+        """Return how `a` and `b` differ by path: branches (`"main"`) or events (`"main:7"`).
 
         Raises
         ------

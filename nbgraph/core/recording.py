@@ -20,8 +20,9 @@ from nbgraph.core.events import (
     RunStopped,
     StateEdited,
 )
+from nbgraph.core.fold import fold
 from nbgraph.core.log import Draft
-from nbgraph.core.position import Position, fold
+from nbgraph.core.position import Position
 from nbgraph.core.requests import Resume
 from nbgraph.core.store import StateStore
 from nbgraph.errors import ConcurrentRunError, ResumeError

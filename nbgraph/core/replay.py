@@ -7,7 +7,8 @@ from typing import Any
 
 from nbgraph.core.driver import Folding
 from nbgraph.core.events import Event
-from nbgraph.core.position import Position, fold
+from nbgraph.core.fold import fold
+from nbgraph.core.position import Position
 
 __all__ = ["replayed"]
 

@@ -8,7 +8,8 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from nbgraph.core.events import Attempt, ErrorInfo
+from nbgraph.core.events import ErrorInfo
+from nbgraph.core.live import Attempt
 from nbgraph.core.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -31,6 +32,13 @@ class Retry:
         Seconds between two attempts, or for example `tenacity.wait_exponential()`.
     on : exception type or tuple of them
         What is tried again; other errors fail the task at once.
+
+    Raises
+    ------
+    ValueError
+        If `attempts` is below 1, or `wait` below 0.
+    TypeError
+        If `on` is no exception type.
     """
 
     attempts: int = 3

@@ -13,19 +13,11 @@ from nbgraph.core.calls import RunInfo
 from nbgraph.core.context import Home, Parent, Port, runs_on
 from nbgraph.core.course import Course
 from nbgraph.core.endings import Limits, echoed, failed
-from nbgraph.core.events import (
-    BreakpointsSet,
-    Event,
-    LiveEvent,
-    RunStarted,
-    RunStopped,
-    TaskEmitted,
-    TaskSpec,
-    TaskStarted,
-)
+from nbgraph.core.events import BreakpointsSet, Event, RunStarted, RunStopped, TaskSpec
 from nbgraph.core.executor import THREADS, Batch, Executor, parts
 from nbgraph.core.facts import Facts, Recording
 from nbgraph.core.inbox import Inbox
+from nbgraph.core.live import LiveEvent, TaskEmitted, TaskStarted
 from nbgraph.core.log import Draft, Log
 from nbgraph.core.middleware import GraphMiddlewareContext
 from nbgraph.core.requests import Stop
@@ -36,7 +28,7 @@ from nbgraph.errors import GraphTimeoutError
 if TYPE_CHECKING:
     from nbgraph.core.graph import Graph
 
-__all__ = ["Limits", "Superstepper"]
+__all__ = ["Superstepper"]
 
 
 _BREATH = 0.001

@@ -6,8 +6,9 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from nbgraph.core.events import Event, LiveEvent, RunFailed, RunFinished, RunPaused
+from nbgraph.core.events import Event, RunFailed, RunFinished, RunPaused
 from nbgraph.core.interrupts import as_asked
+from nbgraph.core.live import LiveEvent
 from nbgraph.core.middleware import (
     GraphMiddlewareContext,
     Hook,

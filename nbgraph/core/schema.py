@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
-import typing
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Any, get_args, get_origin
+from typing import Any
 
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
@@ -13,11 +11,11 @@ from pydantic_core import PydanticUndefined
 from nbgraph.core.field import UNSURE, Field
 from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.core.reducers import GROWING, Replace, grown
-from nbgraph.core.types import described, unkept_fields
+from nbgraph.core.state_type import declared_fields, is_model
+from nbgraph.core.types import described
 from nbgraph.core.values import fresh, same
 from nbgraph.core.views import Views
 from nbgraph.errors import (
-    GraphConfigError,
     GraphExecutionError,
     RedefinedGraphError,
     StateUpdateError,
@@ -44,7 +42,7 @@ class Update:
 
 
 class StateSchema:
-    """The fields of a state type: a pydantic model, a TypedDict, or `dict`.
+    """The fields of `state_type`: a pydantic model, a TypedDict, or `dict`.
 
     Raises
     ------
@@ -55,44 +53,13 @@ class StateSchema:
     def __init__(self, state_type: Any) -> None:
         self.state_type = state_type
         self.is_open = state_type is dict
-        self.fields: dict[str, Field] = {}
-        self._views: Views | None = None
-        if inspect.isclass(state_type) and issubclass(state_type, BaseModel):
-            self._read_model(state_type)
-        elif typing.is_typeddict(state_type):
-            self._read_typed_dict(state_type)
-        elif not self.is_open:
-            raise GraphConfigError(
-                f"A state schema is a pydantic model, a TypedDict or dict, got {state_type!r}"
-            )
-
-    def _read_model(self, model: type[BaseModel]) -> None:
-        _check_model(model)
-        for name, info in model.model_fields.items():
-            self.fields[name] = Field(name, info.annotation, info.metadata)
-        self._views = Views(model)
+        self.fields: dict[str, Field] = {} if self.is_open else declared_fields(state_type)
+        self._views = Views(state_type) if is_model(state_type) else None
 
     @property
     def is_model(self) -> bool:
         """Whether the state is a pydantic model."""
         return self._views is not None
-
-    def _read_typed_dict(self, state_type: Any) -> None:
-        try:
-            hints = typing.get_type_hints(state_type, include_extras=True)
-        except NameError as error:
-            raise GraphConfigError(
-                f"A field of {state_type.__qualname__} has a type that is not found: {error}; "
-                "define both at the top of a module or cell"
-            ) from error
-        for name, hint in hints.items():
-            bare = hint
-            while get_origin(bare) in (typing.Required, typing.NotRequired):
-                bare = get_args(bare)[0]
-            metadata: Sequence[Any] = ()
-            if get_origin(bare) is Annotated:
-                bare, *metadata = get_args(bare)
-            self.fields[name] = Field(name, bare, metadata)
 
     def json_schema(self) -> dict[str, Any]:
         """Return the JSON Schema of an input that starts a thread."""
@@ -387,37 +354,6 @@ class StateSchema:
         return {
             name: self.fields.get(name, _OPEN).decode(kept) for name, kept in checked.values.items()
         }
-
-
-def _check_model(model: type[BaseModel]) -> None:
-    decorators = model.__pydantic_decorators__
-    problems = [
-        f"{kind} {', '.join(found)}"
-        for kind, found in {
-            "validators": {**decorators.field_validators, **decorators.model_validators},
-            "serializers": {**decorators.field_serializers, **decorators.model_serializers},
-        }.items()
-        if found
-    ]
-    if model.model_config.get("extra") == "allow":
-        problems.append('extra="allow"')
-    problems += [
-        f"{name!r} of type {kind.__name__}, which cannot be kept"
-        for name, kind in unkept_fields(model).items()
-    ]
-    problems += [
-        f"exclude= on {name!r}" for name, info in model.model_fields.items() if info.exclude
-    ]
-    problems += [
-        f"a default factory of {name!r} that reads other fields"
-        for name, info in model.model_fields.items()
-        if info.default_factory_takes_validated_data
-    ]
-    if problems:
-        raise GraphConfigError(
-            f"{model.__qualname__} cannot be a state, since every field is checked and kept on its "
-            f"own: {'; '.join(problems)}; use Annotated validators, or check in a node"
-        )
 
 
 _OPEN = Field("*", Any, ())

@@ -50,7 +50,19 @@ class BranchSummary:
 
 @dataclass(frozen=True, slots=True)
 class BranchRecord:
-    """A branch other than main: its events go on after `parent_sequence` of its parent."""
+    """A branch other than main: its events go on after `parent_sequence` of its parent.
+
+    Attributes
+    ----------
+    thread_id, id : str
+        Which branch of which thread.
+    parent_branch_id : str
+        The branch it was forked from.
+    parent_sequence : int
+        The last event that both have.
+    created_at : float
+        When it was made, in seconds since the epoch.
+    """
 
     thread_id: str
     id: str
@@ -157,9 +169,10 @@ class StateStore(Protocol):
     """An append-only log of commits for each branch of each thread.
 
     Every method is atomic and may be called from any event loop, several at once. Reads see whole
-    commits only. Text given as an id is data: any str without a surrogate is a valid id; one with
-    it, a store that is closed and one that cannot be read or written are a `StateStoreError`, and a
-    `StoreBusyError` where somebody else held it for longer than the store waits.
+    commits only. A branch is named by its `thread_id` and `branch_id`. Text given as an id is data:
+    any str without a surrogate is a valid id; one with it, a store that is closed and one that
+    cannot be read or written are a `StateStoreError`, and a `StoreBusyError` where somebody else
+    held it for longer than the store waits.
     """
 
     async def append(
@@ -176,9 +189,9 @@ class StateStore(Protocol):
         """Keep `events` as one commit after event `expected`, or keep nothing.
 
         The events come stamped with sequences `expected + 1` onwards. `expected=0` on `"main"`
-        makes the thread. `snapshot` makes the position after the commit; a store calls it when
-        the commits since the last one have grown larger than that, or never. Returns the branch's
-        epoch.
+        makes the thread. `summary` is what lists show of the branch from then on. `snapshot` makes
+        the position after the commit; a store calls it when the commits since the last one have
+        grown larger than that, or never. Returns the branch's epoch.
 
         Raises
         ------
@@ -259,7 +272,8 @@ class StateStore(Protocol):
     ) -> None:
         """Make a branch with its first commit; the parent is untouched and not copied.
 
-        The events come stamped with sequences `branch.parent_sequence + 1` onwards.
+        The `events` come stamped with sequences `branch.parent_sequence + 1` onwards. `summary` is
+        what lists show of the branch.
 
         Raises
         ------
@@ -347,7 +361,7 @@ class StateStore(Protocol):
         ...
 
     async def import_thread(self, lines: Iterable[str]) -> str:
-        """Write a thread that was exported, whole or not at all, and return its id.
+        """Write a thread that was exported as `lines`, whole or not at all, and return its id.
 
         Raises
         ------

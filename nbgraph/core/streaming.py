@@ -10,23 +10,21 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from nbgraph.core.blob import shown
 from nbgraph.core.events import (
-    ChildEvent,
     Event,
     Interrupt,
-    LiveEvent,
     RunFinished,
     RunPaused,
     RunStopped,
     SuperstepFinished,
-    TaskEmitted,
     TaskFailed,
     TaskFinished,
     TaskInterrupted,
     TaskSpec,
-    TaskStarted,
 )
+from nbgraph.core.fold import fold
 from nbgraph.core.interrupts import as_asked
-from nbgraph.core.position import Position, fold
+from nbgraph.core.live import ChildEvent, LiveEvent, TaskEmitted, TaskStarted
+from nbgraph.core.position import Position
 from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.core.schema import StateSchema
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 from pydantic import BaseModel
 
 from nbgraph.core.call import Call, CallOptions
-from nbgraph.core.events import Event, LiveEvent
+from nbgraph.core.events import Event
+from nbgraph.core.live import LiveEvent
 from nbgraph.core.loop import iterate
 from nbgraph.core.store import StateStore
 from nbgraph.core.streaming import (
@@ -141,7 +142,15 @@ class GraphStreams:
         lockstep: bool = False,
         **options: Unpack[CallOptions],
     ) -> Generator[Any]:
-        """Run a thread as `invoke` does, and yield what happens; takes the options of `astream`."""
+        """Run a thread as `invoke` does, and yield what happens.
+
+        Takes `initial_state`, `stream_mode`, `lockstep` and the `options` of `astream`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `stream_mode` is no mode; else what `ainvoke` raises, in the loop.
+        """
         modes = None if stream_mode is None else checked_modes(stream_mode)
         call = Call.of(initial_state, self.state_store, options)
         return iterate(self._streamed(call, modes, lockstep=lockstep))

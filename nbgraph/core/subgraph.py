@@ -15,14 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from nbgraph.core import answers
 from nbgraph.core.asking import ChildPause, Frame, running
 from nbgraph.core.context import NodeContext, Parent
-from nbgraph.core.events import (
-    ChildEvent,
-    ChildPlace,
-    Event,
-    Interrupt,
-    LiveEvent,
-    RunFailed,
-)
+from nbgraph.core.events import ChildPlace, Event, Interrupt, RunFailed
+from nbgraph.core.live import ChildEvent, LiveEvent
 from nbgraph.core.node import Inner, Node, node
 from nbgraph.core.node_hooks import Asker
 from nbgraph.core.position import Position

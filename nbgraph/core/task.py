@@ -18,17 +18,16 @@ from nbgraph.core.context import NodeContext, Port, driven
 from nbgraph.core.effects import Effect, begin, outcome
 from nbgraph.core.events import (
     AnswerRefused,
-    Attempt,
     ErrorInfo,
     Event,
     OnceRecorded,
-    TaskEmitted,
     TaskFailed,
     TaskFinished,
     TaskInterrupted,
     TaskSpec,
     made,
 )
+from nbgraph.core.live import Attempt, TaskEmitted
 from nbgraph.core.node import Node
 from nbgraph.core.node_hooks import NodeHooks, Result
 from nbgraph.core.prints import heard, listens

@@ -6,23 +6,18 @@ import math
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, cast, get_args
 from uuid import uuid4
 
 from nbgraph.core.answering import check_unanswered
 from nbgraph.core.context import NOT_PROVIDED, Parent
 from nbgraph.core.driver import Capability, InnerLog, Shape
-from nbgraph.core.events import (
-    BreakpointsSet,
-    ChildEvent,
-    Event,
-    Forked,
-    LiveEvent,
-    StateEdited,
-)
+from nbgraph.core.endings import Limits
+from nbgraph.core.events import BreakpointsSet, Event, StateEdited
 from nbgraph.core.executor import THREADS, Executor
 from nbgraph.core.inside import events_inside, log_inside
-from nbgraph.core.log import Draft, Log
+from nbgraph.core.live import ChildEvent, LiveEvent
+from nbgraph.core.log import Log
 from nbgraph.core.naming import login_name
 from nbgraph.core.opening import opening
 from nbgraph.core.position import Position
@@ -37,14 +32,13 @@ from nbgraph.core.requests import (
     Start,
     Stop,
 )
-from nbgraph.core.run import Limits, Superstepper
+from nbgraph.core.run import Superstepper
 from nbgraph.core.schema import StateSchema
 from nbgraph.core.store import BranchRecord, StateStore
 from nbgraph.errors import (
     ConcurrentRunError,
     GraphConfigError,
     ResumeError,
-    StateUpdateError,
     UnknownThreadError,
 )
 
@@ -53,17 +47,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Thread"]
 
-_CAN: Mapping[Capability, str | None] = {
-    "step": None,
-    "until": None,
-    "stop": None,
-    "pause": None,
-    "edit": None,
-    "skip": None,
-    "breakpoints": None,
-    "break_when": None,
-    "fork": None,
-}
+_CAN: Mapping[Capability, str | None] = dict.fromkeys(get_args(Capability))  # all there is
 
 
 class Thread:
@@ -185,18 +169,7 @@ class Thread:
         StateUpdateError
             If `at` is no event of the branch.
         """
-        last = await self._log.load()
-        if not last.sequence:
-            raise UnknownThreadError(self.thread_id, self.branch_id)
-        if at is None:
-            return last
-        is_number = isinstance(at, int) and not isinstance(at, bool)  # pyright: ignore[reportUnnecessaryIsInstance] - user's
-        if not (is_number and 1 <= at <= last.sequence):
-            raise StateUpdateError(
-                f"Branch {self.branch_id!r} of thread {self.thread_id!r} has no event {at!r}; its "
-                f"last is {last.sequence}"
-            )
-        return await self._log.recalled(at) or last
+        return await self._log.position_at(at)
 
     def send(
         self,
@@ -359,8 +332,7 @@ class Thread:
             raise GraphConfigError("A fork needs a state store; pass state_store= to Graph")
         position = await self.position(request.at)
         name = request.name or f"fork-{uuid4().hex[:6]}"
-        draft = Draft(position, name, self.folding)
-        draft.add(Forked(parent_branch_id=self.branch_id, parent_sequence=position.sequence))
+        draft = self._log.forked(position, name)
         if request.update is not None:
             checked = self.graph.schema.update(request.update, "fork")
             values = dict(checked.values)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from pydantic import BaseModel
 
 from nbgraph.core.events import RunStarted
-from nbgraph.core.position import fold
+from nbgraph.core.fold import fold
 from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.core.reducers import Replace
 from nbgraph.errors import GraphConfigError

@@ -49,7 +49,7 @@ class Drawing:
         return mermaid(self.shape, direction=self.direction)
 
     def save(self, path: str | PathLike[str]) -> Path:
-        """Write the drawing to a file and return its path; the suffix chooses the format.
+        """Write the drawing to the file `path` and return it; its suffix chooses the format.
 
         Raises
         ------

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nbgraph.core.answers import judge, problems_of, publish
+from nbgraph.core.answers import Unset, judge, problems_of, publish, to_json
 from nbgraph.core.events import Interrupt
-from nbgraph.core.json_values import Json
+from nbgraph.core.json_values import Json, NotJsonError
 from nbgraph.errors import AnswerError
-from nbgraph.forms import Field, ObjectField, TextField, read
+from nbgraph.forms import Field, ObjectField, Reading, TextField, read
 
 __all__ = ["Asked", "asked_by", "asked_of"]
 
@@ -42,6 +42,25 @@ class Asked:
         """Whether some fields wear a star and others not, so that it has to be explained."""
         field = self.field
         return isinstance(field, ObjectField) and len({each.required for each in field.fields}) > 1
+
+    def errors(self, reading: Reading) -> dict[str, str]:
+        """Return what the fields say, and then what the judge says of what is there."""
+        found = dict(reading.errors)
+        if "" in found or isinstance(reading.partial, Unset):
+            return found
+        try:
+            judged = self.judge(to_json(reading.partial, where="the answer"))
+        except NotJsonError as error:
+            judged = error.problems
+        return {**found, **{at: text for at, text in judged.items() if at not in found}}
+
+    def as_code(self, answer: str, comment: str | None) -> str:
+        """Return the code of an answer; of a pending question, that of the whole `Resume`."""
+        if self.interrupt is None:
+            return answer
+        start = f"Resume(answers={{{self.interrupt.key!r}: "
+        said = f", comment={comment!r}" if comment else ""
+        return f"{start}{answer.replace(chr(10), chr(10) + ' ' * len(start))}}}{said})"
 
 
 def asked_of(kind: Any, message: str | None = None, submit: str = "Submit answer") -> Asked:

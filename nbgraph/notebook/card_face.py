@@ -11,12 +11,15 @@ import ipywidgets
 from nbgraph.clocks import duration
 from nbgraph.core.decisions import ToolInterrupt
 from nbgraph.core.events import Interrupt
+from nbgraph.core.json_values import Json
 from nbgraph.notebook.arguments import Arguments
 from nbgraph.notebook.card_zones import call_spans, call_zone, model_zone, system_zone
+from nbgraph.notebook.comment import Comment
 from nbgraph.notebook.decide_bar import DecideBar, Press, Ready
 from nbgraph.notebook.keys import Keys
 from nbgraph.notebook.parts import mark, row, spacer, text
 from nbgraph.notebook.spans import Flow, code, words
+from nbgraph.tool_calls import edit_answer
 
 __all__ = ["CardFace"]
 
@@ -57,7 +60,7 @@ class CardFace:
         presses: Mapping[str, Press],
         changed: Callable[[], object],
     ) -> None:
-        self._call, self._since = call, interrupt.created_at
+        self._call, self._since, self._keys = call, interrupt.created_at, keys
         can_edit = "edit" in call.allowed
         self.arguments = Arguments(call, can_edit=can_edit, changed=changed, focus=keys.focus_on)
         self._exactly = Flow((), "nbgraph-code")
@@ -66,7 +69,8 @@ class CardFace:
             "undo": self.arguments.reset,
             "help": self.help,
         }
-        self.bar = DecideBar(call, {**own, **presses}, self._switch)
+        comment = Comment(keys.focus_on)
+        self.bar = DecideBar(call, {**own, **presses}, self._switch, comment)
         self._age = text("", "nbgraph-2nd")
         self.head = self._made_head(interrupt.key)
         self.children: tuple[ipywidgets.Widget, ...] = (
@@ -96,6 +100,26 @@ class CardFace:
             return "To approve, first change an argument." if needs_edit else ""
         error = arguments.first_error
         return f"To approve, first correct {error}" if error else ""
+
+    def approval(self) -> dict[str, Json] | None:
+        """Return the answer that approves, with the edits; None while that is held back."""
+        if self.held:
+            self.help()
+            return None
+        changed = self.arguments.edits
+        return edit_answer(self._call, changed) if changed else {"action": "approve"}
+
+    def denial(self) -> dict[str, Json]:
+        """Return the answer that denies, with the reason if there is one."""
+        reason = self.bar.reason
+        return {"action": "deny", "message": reason} if reason else {"action": "deny"}
+
+    def response(self) -> dict[str, Json] | None:
+        """Return the answer in the tool's place; None and the focus on it, while there is none."""
+        if not self.bar.answer.strip():
+            self._keys.focus_on("nbgraph-answer")
+            return None
+        return {"action": "respond", "message": self.bar.answer}
 
     def help(self) -> None:
         """Move the focus to what holds the approval back."""

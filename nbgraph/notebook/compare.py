@@ -9,7 +9,7 @@ import ipywidgets
 
 from nbgraph import words
 from nbgraph.branching import same_up_to, unlike
-from nbgraph.core.compare import Comparison, Difference, compare_states
+from nbgraph.core.compare import Comparison, compare_states
 from nbgraph.core.loop import run_sync
 from nbgraph.core.position import Answered
 from nbgraph.notebook.branch_tree import BranchTree
@@ -19,19 +19,14 @@ from nbgraph.notebook.labels import set_text, visible
 from nbgraph.notebook.left import Stay
 from nbgraph.notebook.marks import show_mark
 from nbgraph.notebook.painter import Painter
-from nbgraph.notebook.parts import classed, column, mark, row, spacer, take_away, text
+from nbgraph.notebook.parts import classed, column, mark, row, spacer, text
 from nbgraph.notebook.records import record_card
 from nbgraph.notebook.routing import serve_while_busy
-from nbgraph.notebook.state_view import SIGNS, field_of
-from nbgraph.notebook.value_view import ValueView, own_view
+from nbgraph.notebook.state_table import StateTable
 from nbgraph.session import Session
 from nbgraph.snapshot import Snapshot
 
-__all__ = ["Compare", "branches", "compare", "state_table"]
-
-_CLASSES = {"+": "add", "-": "rem", "~": "chg"}
-_MOST = 200
-"""How many paths that differ are shown."""
+__all__ = ["Compare", "branches", "compare"]
 
 
 def compare(session_a: Session, session_b: Session) -> Compare:
@@ -57,7 +52,7 @@ class Compare(ipywidgets.VBox):
         self._sides = (_Side(session_a, self._changed), _Side(session_b, self._changed))
         self._tree = BranchTree(self._sides[1].choose)
         self._shared = text("", "nbgraph-2nd")
-        self._states = column([], "nbgraph-section")
+        self._states = StateTable()
         self._painter = Painter(self._draw)
         self._stay = Stay(
             super()._repr_mimebundle_,
@@ -85,7 +80,7 @@ class Compare(ipywidgets.VBox):
         differing = unlike(a.snapshot, b.snapshot)
         for side, other in ((first, second), (second, first)):
             side.show(differing, other.session.snapshot)
-        self._states.children = (state_table(a, b),)
+        self._states.show(a, b)
         self._tree.show(a, a.branch_id, b.branch_id)
         set_text(self._shared, f"≠ differs. {_shared(a, b)}")
         serve_while_busy(self)
@@ -218,58 +213,6 @@ def _shared(session_a: Session, session_b: Session) -> str:
         return "Two threads."
     steps = same_up_to(session_a.history(), session_b.history())
     return f"The same up to superstep {steps}." if steps else "Different from the start."
-
-
-def state_table(session_a: Session, session_b: Session) -> ipywidgets.VBox:
-    """Return how the states of two branches differ, one row a path."""
-    found = compare_states(session_a.state, session_b.state)
-    count = len(found.differences)
-    told = f"{count} path{'' if count == 1 else 's'} differ, {found.same} the same"
-    ended = session_a.status == session_b.status == "completed"
-    title = text("State at the end" if ended else "State", "nbgraph-h3")
-    names = ["", "path", session_a.branch_id, session_b.branch_id]
-    head = row([text(name, "nbgraph-2nd") for name in names], "hd")
-    states = session_a.snapshot.state, session_b.snapshot.state
-    rows = [_row(item, *states) for item in found.differences[:_MOST]]
-    if count > _MOST:
-        rows.append(row([text(""), text(f"{count - _MOST:,} more paths differ")]))
-    differing = column([head, *rows], "nbgraph-diff", "two")
-    return column([row([title, text(told, "nbgraph-2nd")], "nbgraph-row"), differing])
-
-
-def _row(
-    item: Difference, state_a: Mapping[str, Any], state_b: Mapping[str, Any]
-) -> ipywidgets.HBox:
-    name = field_of(item.path)
-    cells = [
-        text("not there", "nbgraph-2nd")
-        if item.sign == missing
-        else own_view(state.get(name)) or ValueView(value)
-        for missing, state, value in (("+", state_a, item.first), ("-", state_b, item.second))
-    ]
-    sign = text(SIGNS[item.sign], "sign")
-    return row([sign, text(item.path, "nbgraph-mono"), *cells], _CLASSES[item.sign])
-
-
-class Differences(ipywidgets.VBox):
-    """How the states of two branches differ, while there are two to look at."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        classed(self, "nbgraph-section", "nbgraph-compare")
-        self._compared: tuple[Any, Any] | None = None
-
-    def show(self, session: Session, other: Session | None) -> None:
-        """Show how a session's state differs from another branch's; without one, nothing."""
-        if other is None or other.branch_id == session.branch_id:
-            self.layout.display = "none"
-            return
-        self.layout.display = None
-        shown = session.state, other.state
-        if shown != self._compared:
-            self._compared = shown
-            gone, self.children = self.children, (state_table(other, session),)
-            take_away(*gone)
 
 
 def branches(session: Session) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ import ipywidgets
 from nbgraph.core.decisions import ToolInterrupt
 from nbgraph.core.hidden import reveal
 from nbgraph.drawing import cut
+from nbgraph.notebook.comment import Comment
 from nbgraph.notebook.parts import button, classed, column, mark, row, set_class, spacer, text
 from nbgraph.notebook.spans import Flow, Span, words
 from nbgraph.tool_calls import many
@@ -33,6 +34,8 @@ class Ready:
         The decision is on its way.
     has_primary : bool
         Approving is what the person is most likely to do here.
+    has_comment : bool
+        A comment can be given here.
     edits : int
         How many arguments are changed.
     held : str
@@ -42,6 +45,7 @@ class Ready:
     chosen: str
     is_sent: bool
     has_primary: bool
+    has_comment: bool
     edits: int = 0
     held: str = ""
 
@@ -58,11 +62,18 @@ class DecideBar:
         missing.
     switch : callable
         Is told whether the arguments shall be one text of JSON.
+    comment : Comment
+        What is said beside the decision.
     """
 
     def __init__(
-        self, call: ToolInterrupt, presses: Mapping[str, Press], switch: Callable[[bool], object]
+        self,
+        call: ToolInterrupt,
+        presses: Mapping[str, Press],
+        switch: Callable[[bool], object],
+        comment: Comment,
     ) -> None:
+        self.comment = comment
         self._call = call
         self._name = cut(reveal(call.tool_name), _NAME_LIMIT)
         can_edit = "edit" in call.allowed
@@ -90,17 +101,26 @@ class DecideBar:
             each.children[0].observe(lambda _: self._label(), names="value")
         self._notes = self._last_line(presses.get("allow"))
         self.box = column(
-            [self._row, self._held, self._error, self._reason, self._answer, self._notes],
+            [
+                self._row,
+                self._held,
+                self._error,
+                self._reason,
+                self._answer,
+                comment.box,
+                self._notes,
+            ],
             "nbgraph-decide",
         )
         self.complain("")
 
     def _last_line(self, allow: Press | None) -> Any:
         keys = Flow(_keys(self._call), "nbgraph-note", "nbgraph-hide-s")
-        if allow is None:
-            return row([keys])
-        allowing = f"Allow {self._name} here until the kernel stops"
-        return row([keys, spacer(), button(allowing, allow, "quiet", "nbgraph-allow")])
+        parts: list[Any] = [keys, spacer(), self.comment.switch]
+        if allow is not None:
+            allowing = f"Allow {self._name} here until the kernel stops"
+            parts.append(button(allowing, allow, "quiet", "nbgraph-allow"))
+        return row(parts)
 
     @property
     def reason(self) -> str:
@@ -150,6 +170,7 @@ class DecideBar:
         self._undo.layout.display = None if ready.edits and not ready.is_sent else "none"
         self._why.description = ready.held
         self._held.layout.display = None if is_held and not ready.is_sent else "none"
+        self.comment.lock(locked=ready.is_sent or not ready.has_comment)
         self._label()
 
     def _label(self) -> None:

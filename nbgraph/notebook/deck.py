@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from typing import Any
 
 import ipywidgets
@@ -12,6 +12,7 @@ import ipywidgets
 from nbgraph.core.hidden import reveal
 from nbgraph.drawing import cut
 from nbgraph.errors import ResumeError
+from nbgraph.notebook.comment import Comment
 from nbgraph.notebook.lean import Column, Row, button, column, row, set_hidden
 from nbgraph.notebook.lean import said as text
 from nbgraph.notebook.parts import key_class, mark, set_class, set_classes, spacer, take_away
@@ -40,15 +41,20 @@ class Calls(Column):
         Is held while something is drawn or decided.
     holding : callable
         Returns a context in which what is sent was pressed on the page.
+    focus_on : callable
+        Moves the focus into the first element of a CSS class.
     """
 
     def __init__(
         self,
         send: Send,
         lock: threading.RLock,
-        holding: Callable[[], AbstractContextManager[object]] = nullcontext,
+        holding: Callable[[], AbstractContextManager[object]],
+        focus_on: Callable[[str], object],
     ) -> None:
         super().__init__((), "nbgraph-calls")
+        self._focus_on = focus_on
+        self._comment: Comment | None = None
         self._lock, self._holding = lock, holding
         self._give = send
         self._cards: tuple[ToolCard, ...] = ()
@@ -76,8 +82,9 @@ class Calls(Column):
         self._all = button("", self.approve_all, "nbgraph-approve-all")
         self._submit = button("", self._press, "nbgraph-submit")
         self._why = text("", "nbgraph-note", "nbgraph-text")
-        acts = row([self._all, spacer(), self._submit], "nbgraph-actions")
-        return head, column([acts, self._why], "nbgraph-foot")
+        comment = self._in_common
+        acts = row([self._all, spacer(), comment.switch, self._submit], "nbgraph-actions")
+        return head, column([comment.box, acts, self._why], "nbgraph-foot")
 
     @property
     def cards(self) -> tuple[ToolCard, ...]:
@@ -89,15 +96,40 @@ class Calls(Column):
         """The card that is shown."""
         return self._cards[self._at] if self._cards else None
 
+    @property
+    def comment(self) -> str | None:
+        """What is said beside the decisions: of a single card its own, of several one for all."""
+        if len(self._cards) == 1:
+            return self._cards[0].comment
+        return None if self._comment is None else self._comment.text
+
+    @comment.setter
+    def comment(self, text: str | None) -> None:
+        if len(self._cards) == 1:
+            self._cards[0].comment = text
+        else:
+            self._in_common.text = text
+
+    @property
+    def _in_common(self) -> Comment:
+        """What is said beside the decisions of several cards; made with what stands around them."""
+        if self._comment is None:
+            self._comment = Comment(self._focus_on)
+        return self._comment
+
     def put(self, cards: Sequence[ToolCard]) -> None:
         """Show other cards; the one that was shown stays if it is among them."""
         if tuple(cards) == self._cards:
             return
-        shown = self.card
+        shown, said = self.card, self.comment if {*cards} & {*self._cards} else None
         self._cards = tuple(cards)
         deck = self if len(cards) > 1 else None
         for card in cards:
             card.together(deck)
+        if self._comment is not None:
+            self._comment.text = None
+        if said is not None:
+            self.comment = said
         if shown in self._cards:
             self._at = self._cards.index(shown)
         else:
@@ -219,6 +251,7 @@ class Calls(Column):
         self._all.description = f"Approve all {len(alike)} {tool}"
         set_hidden(self._all, hidden=len(alike) < 2)
         set_class(self._all, "nbgraph-held", on=bool(held))
+        self._in_common.lock(locked=is_sent)
         self._submit.description = f"Send {many(len(self._cards), 'decision')}"
         set_class(self._submit, "primary", on=not (waiting or is_sent))
         set_class(self._submit, "nbgraph-held", on=bool(waiting) or is_sent)

@@ -11,12 +11,13 @@ import ipywidgets
 from traitlets import Bunch
 
 from nbgraph.clocks import clock
-from nbgraph.core.answers import UNSET, Unset, to_json
+from nbgraph.core.answers import UNSET, Unset
 from nbgraph.core.events import Interrupt
-from nbgraph.core.json_values import Json, NotJsonError
+from nbgraph.core.json_values import Json
 from nbgraph.errors import AnswerError, ResumeError
-from nbgraph.forms import JsonField, Reading, has_examples
+from nbgraph.forms import JsonField, has_examples
 from nbgraph.notebook.asked import Asked, asked_by, asked_of
+from nbgraph.notebook.comment import Comment
 from nbgraph.notebook.drafts import Keeping
 from nbgraph.notebook.field_set import FieldSet, Widgets, error_line
 from nbgraph.notebook.form_view import (
@@ -108,7 +109,7 @@ class Form(ipywidgets.VBox):
         keys: Keys | None = None,
         draft: Keeping | None = None,
     ) -> Form:
-        """Return the form of a pending question, with its problems at their fields.
+        """Return the form of the pending `interrupt`, with its problems at their fields.
 
         With `thread_id`, an answer is judged by the question's Python type where this process
         knows it. `on_submit` gets a good answer and may raise a `ResumeError`, which is shown.
@@ -126,7 +127,7 @@ class Form(ipywidgets.VBox):
     def for_start(
         cls, input_schema: Any, on_submit: Callback, draft: Keeping | None = None
     ) -> Form:
-        """Return the form of what a graph starts with; what is typed is kept at `draft`."""
+        """Return the form of an `input_schema`; `on_submit` and `draft` are as above."""
         form = cls(_asked=asked_of(input_schema, submit="Start"))
         form._take_draft(draft)
         form.on_submit(on_submit)
@@ -136,13 +137,13 @@ class Form(ipywidgets.VBox):
     def for_update(
         cls, schema: Any, initial: Mapping[str, Any], on_submit: Callback, submit: str
     ) -> Form:
-        """Return the form of some fields of a state, filled in as far as `initial` says."""
+        """Return a form of state fields, `schema`; `on_submit` gets them on a press of `submit`."""
         form = cls(initial=initial, _asked=asked_of(schema, submit=submit))
         form.on_submit(on_submit)
         return form
 
     def name_submit(self, text: str) -> None:
-        """Say on the button what it does now."""
+        """Say on the button what it does now: `text`."""
         self._actions.submit.description = text
 
     def _build(self, *, alone: bool) -> None:
@@ -150,7 +151,10 @@ class Form(ipywidgets.VBox):
         self._fields = FieldSet(asked.field, self._changed, self._focus_on, self._widgets)
         self._summary = Summary()
         example = self._fill_example if has_examples(asked.field) else None
-        self._actions = Actions(asked.submit, self.submit, self._show_code, self._switch, example)
+        comment = Comment(self._focus_on) if interrupt else None
+        self._actions = Actions(
+            asked.submit, self.submit, self._show_code, self._switch, example, comment
+        )
         if isinstance(asked.field, JsonField):
             self._actions.without_switch()
         self._head = Head(interrupt, asked.field) if interrupt else None
@@ -211,18 +215,17 @@ class Form(ipywidgets.VBox):
     @property
     def errors(self) -> dict[str, str]:
         """What is missing or not right, by JSON Pointer; empty for an answer that can be sent."""
-        return self._errors(self._fields.reading())
+        return self._asked.errors(self._fields.reading())
 
-    def _errors(self, reading: Reading) -> dict[str, str]:
-        """Return what the fields say, and then what the judge says of what is there."""
-        found = dict(reading.errors)
-        if "" in found or isinstance(reading.partial, Unset):
-            return found
-        try:
-            judged = self._asked.judge(to_json(reading.partial, where="the answer"))
-        except NotJsonError as error:
-            judged = error.problems
-        return {**found, **{at: text for at, text in judged.items() if at not in found}}
+    @property
+    def comment(self) -> str | None:
+        """What is recorded beside the answer to a question; None for nothing. It can be set."""
+        return None if self._actions.comment is None else self._actions.comment.text
+
+    @comment.setter
+    def comment(self, text: str | None) -> None:
+        if self._actions.comment is not None:
+            self._actions.comment.text = text
 
     def code(self) -> str:
         """Return the answer as a Python expression; secrets are asked for by `getpass`."""
@@ -268,7 +271,7 @@ class Form(ipywidgets.VBox):
     def _deliver(self) -> bool:
         reading = self._fields.reading()
         self._given = {}
-        if self._errors(reading):
+        if self._asked.errors(reading):
             self._fields.visit(visited=True)
             self._told = True
             self._refresh()
@@ -359,18 +362,14 @@ class Form(ipywidgets.VBox):
             self._page.focus_on(css_class)
 
     def _show_code(self) -> None:
-        code, interrupt = self.code(), self._asked.interrupt
-        if interrupt:
-            start = f"Resume(answers={{{interrupt.key!r}: "
-            code = f"{start}{code.replace(chr(10), chr(10) + ' ' * len(start))}}})"
-        self._actions.show_code(code)
+        self._actions.show_code(self._asked.as_code(self.code(), self.comment))
 
     @property
     def _is_over(self) -> bool:
         return self._head is not None and self._head.is_over
 
     def tick(self, now: float | None = None) -> bool:
-        """Say how long the question waits; return whether its time has just run out.
+        """Say how long it waits at `now`, epoch seconds; return whether its time has just run out.
 
         From then on nothing can be changed: the form tells of a question nobody answered.
         """

@@ -12,6 +12,7 @@ from nbgraph.clocks import age
 from nbgraph.core.events import Interrupt
 from nbgraph.core.json_values import Json
 from nbgraph.forms import Field, payload_rows
+from nbgraph.notebook.comment import Comment
 from nbgraph.notebook.deadline import Deadline
 from nbgraph.notebook.labels import set_text
 from nbgraph.notebook.lean import button, column, grid, is_hidden, row, said, set_hidden
@@ -128,7 +129,7 @@ def _example(press: Press) -> ipywidgets.Button:
 
 
 class Actions:
-    """Submit, copy as code, and the switch between form and JSON."""
+    """Submit, copy as code, a comment if there can be one, and the switch between form and JSON."""
 
     def __init__(
         self,
@@ -137,7 +138,9 @@ class Actions:
         copy: Press,
         switch: Callable[[bool], object],
         example: Press | None,
+        comment: Comment | None,
     ) -> None:
+        self.comment = comment
         self.submit = button(text, submit, "nbgraph-submit", "primary")
         self._said = said("", "nbgraph-2nd", "nbgraph-small")
         self._mode: Any = slim(ipywidgets.ToggleButtons)(
@@ -150,6 +153,7 @@ class Actions:
                 self.submit,
                 button("Copy as code", copy, "nbgraph-copy", "quiet"),
                 *(() if example is None else (_example(example),)),
+                *(() if comment is None else (comment.switch,)),
                 said("", "nbgraph-push"),
                 self._said,
                 self._mode,
@@ -157,7 +161,8 @@ class Actions:
             "nbgraph-actions",
         )
         self._code: Any = None
-        self.box = column((self.row,), "nbgraph-after")
+        self._above = () if comment is None else (comment.box,)
+        self.box = column((*self._above, self.row), "nbgraph-after")
 
     def _switched(self, change: Any) -> None:
         self._switch(change["new"] == 1)
@@ -179,7 +184,7 @@ class Actions:
         if self._code is None:
             dress = ("nbgraph-mono", "nbgraph-code", "nbgraph-gone")
             self._code = slim(ipywidgets.Textarea)(_dom_classes=dress)
-            self.box.children = (self.row, self._code)
+            self.box.children = (*self._above, self.row, self._code)
             serve_while_busy(self._code)
         is_shown = not is_hidden(self._code) and self._code.value == code
         self._code.value = code
@@ -189,4 +194,6 @@ class Actions:
     def hold(self, *, held: bool, why: str = "") -> None:
         """Hold the submit button back and say why, or let it act."""
         set_class(self.submit, "nbgraph-held", on=held)
+        if self.comment is not None:
+            self.comment.lock(locked=held)
         self.say(why)

@@ -165,7 +165,12 @@ def _tip(span: Span, task: TaskRow) -> str:
 
 
 def person_words(person: Person) -> str:
-    """Return what happened between a task and a person: `answered by ops 12:04:31`."""
+    """Return what happened between a task and a person: `answered by ops 12:04:31: “In time.”`."""
+    told = _told(person)
+    return f"{told}: “{person.comment}”" if person.comment else told
+
+
+def _told(person: Person) -> str:
     at = words.clock(person.at)
     match person.what:
         case "asked":

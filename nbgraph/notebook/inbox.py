@@ -16,7 +16,7 @@ from nbgraph.errors import GraphConfigError, NbgraphError
 from nbgraph.following import Following, Gone, Seen
 from nbgraph.notebook.display import unattended
 from nbgraph.notebook.form import Form
-from nbgraph.notebook.inbox_answers import Answers
+from nbgraph.notebook.inbox_answers import Answers, Problems
 from nbgraph.notebook.inbox_face import Face
 from nbgraph.notebook.inbox_opened import Opened
 from nbgraph.notebook.inbox_picks import Picks
@@ -232,9 +232,9 @@ class Inbox(ipywidgets.VBox):
     ) -> tuple[Question, ...]:
         """Show some questions only, and return them; without arguments all are shown.
 
-        All words of `text` are found in ids, message, payload or arguments. `older` is how many
-        seconds they have waited at least. With `order="due"` those come first whose time is over
-        first.
+        They are of `graph`, `node` and `tool`, with all words of `text` in ids, message, payload or
+        arguments. `older` is how many seconds they have waited at least. With `order="due"` those
+        come first whose time is over first.
         """
         self.wanted = Wanted(text, graph, node, tool, older, order)
         return self.questions
@@ -258,11 +258,11 @@ class Inbox(ipywidgets.VBox):
         self._painter.now()
 
     def group(self, *, grouped: bool = True) -> None:
-        """Have questions that are alike stand together, under a heading that picks them all."""
+        """Have alike questions stand together (`grouped`), under a heading that picks them all."""
         self._face.filters.is_grouped = grouped
 
     def look_at(self, question: Question) -> Form | ToolCard:
-        """Open a question below its row, and return its form or card."""
+        """Open `question` below its row, and return its form or card."""
         with self._painter.lock:
             self._close_opened()
             opened = self._opened = Opened(
@@ -304,7 +304,7 @@ class Inbox(ipywidgets.VBox):
             self._opened = None
 
     def pick(self, *questions: Question) -> None:
-        """Pick questions for one answer, or leave out what is picked; another kind is not added."""
+        """Pick `questions` for one answer, or leave out what is picked; no other kind is added."""
         with self._painter.lock:
             self._picks.turn(questions)
             self._show()
@@ -325,21 +325,21 @@ class Inbox(ipywidgets.VBox):
         return self._together.approve()
 
     def deny(self, reason: str | None = None) -> bool:
-        """Deny the calls that are picked; return whether there are any."""
+        """Deny the calls that are picked, for a `reason`; return whether there are any."""
         return self._together.deny(reason)
 
     def answer(self, value: Any) -> bool:
-        """Give one answer to all questions that are picked; return whether all were recorded."""
+        """Give `value` as the answer to all that are picked; return whether all were recorded."""
         form = self._together.form
         if form is None:
             return False
         form.value = value
         return form.submit()
 
-    def _give(self, answers: Mapping[Question, Any]) -> Mapping[Address, NbgraphError]:
+    def _give(self, answers: Mapping[Question, Any], comment: str | None = None) -> Problems:
         """Record answers; those that are not stay with their problem."""
         with self._painter.lock:
-            problems = self._answers.give(answers)
+            problems = self._answers.give(answers, comment)
             self._following.recount()
             if len(answers) > 1:
                 self._painter.now()

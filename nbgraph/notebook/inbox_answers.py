@@ -12,7 +12,10 @@ from nbgraph.notebook.inbox_words import failed
 from nbgraph.replies import Apps, Replies, graphs_by_name
 from nbgraph.waiting import Address, Question
 
-__all__ = ["Answers"]
+__all__ = ["Answers", "Problems"]
+
+Problems = Mapping[Address, NbgraphError]
+"""Why answers were not recorded."""
 
 
 class Answers:
@@ -44,11 +47,14 @@ class Answers:
         self._failures: deque[str] = deque()
         self.problems: dict[Address, str] = {}
 
-    def give(self, answers: Mapping[Question, Any]) -> Mapping[Address, NbgraphError]:
-        """Record answers, and return why some were not; those stay with their problem."""
+    def give(self, answers: Mapping[Question, Any], comment: str | None = None) -> Problems:
+        """Record answers, with what is said beside them; return why some were not.
+
+        Those stay with their problem.
+        """
         given = {question.address for question in answers}
         self._mine |= given
-        problems = self._replies.send(answers)
+        problems = self._replies.send(answers, comment)
         self._mine -= problems.keys()
         self.problems = {at: said for at, said in self.problems.items() if at not in given}
         self.problems |= {at: str(error) for at, error in problems.items()}

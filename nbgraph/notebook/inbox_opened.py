@@ -28,7 +28,7 @@ __all__ = ["Opened"]
 
 _LATE = "Its time is over: an answer comes too late. Go on without one, if you like. "
 
-Send = Callable[[Mapping[Question, Any]], Mapping[Any, NbgraphError]]
+Send = Callable[[Mapping[Question, Any], str | None], Mapping[Any, NbgraphError]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,9 @@ class _OneOfMany:
         self.thread_id = record.thread_id
         self.driver = _Branch(store, record.thread_id, record.branch_id)
 
-    def resume(self, answers: Mapping[str, Any], *, asked: Mapping[str, int]) -> _Done:
+    def resume(
+        self, answers: Mapping[str, Any], *, asked: Mapping[str, int], comment: str | None
+    ) -> _Done:
         """Record the answer to the question that was shown.
 
         Raises
@@ -66,7 +68,7 @@ class _OneOfMany:
         """
         del asked  # the question knows its own
         (answer,) = answers.values()
-        for error in self._send({self._question: answer}).values():
+        for error in self._send({self._question: answer}, comment).values():
             if isinstance(error, ResumeError):
                 raise error
             raise ResumeError(f"The answer was not recorded: {error}") from error
@@ -86,7 +88,7 @@ class Opened:
     store : StateStore
         Where drafts are kept.
     send : callable
-        Is given the answer, and returns why it was not recorded, if so.
+        Is given the answer and what is said beside it, and returns why it was not recorded, if so.
     keys : Keys
         Moves the focus.
     note : callable
@@ -161,7 +163,7 @@ class Opened:
         """Have the thread go on without an answer, if its time is over; return whether it does."""
         if self.is_over or not self.question.is_overdue(time.time()):
             return False
-        problems = self._send({self.question: Lapse.EXPIRED})
+        problems = self._send({self.question: Lapse.EXPIRED}, None)
         self._say(" ".join(map(str, problems.values())))
         return not problems
 

@@ -17,7 +17,7 @@ from nbgraph.notebook.acts import Acts
 from nbgraph.notebook.allowed import Allowed
 from nbgraph.notebook.beside import Beside
 from nbgraph.notebook.branch_tree import BranchTree
-from nbgraph.notebook.compare import Differences, branches
+from nbgraph.notebook.compare import branches
 from nbgraph.notebook.display import static_bundle, unattended
 from nbgraph.notebook.doing import Doing
 from nbgraph.notebook.form import Form
@@ -32,6 +32,7 @@ from nbgraph.notebook.parts import take_away
 from nbgraph.notebook.questions import TAKE_BACK_FOR, Questions
 from nbgraph.notebook.routing import serve_while_busy
 from nbgraph.notebook.state_form import StateForm
+from nbgraph.notebook.state_table import Differences
 from nbgraph.notebook.timeline import PanelTimeline
 from nbgraph.notebook.tool_card import ToolCard
 from nbgraph.notebook.toolbar import Toolbar
@@ -53,7 +54,7 @@ class Panel(ipywidgets.VBox):
 
     Parameters
     ----------
-    app : Graph or Session
+    app : Graph, Session, or a compiled graph of LangGraph or AgentFlow
         What is driven.
     thread_id : str, optional
         Which thread; an old one comes back as it stands, a new one is made without it.
@@ -317,11 +318,11 @@ class Panel(ipywidgets.VBox):
         return self._questions.allowed
 
     def start(self, input: Mapping[str, Any] | BaseModel | None = None) -> Run:
-        """Begin a turn, as the Start button does."""
+        """Begin a turn with `input`, as the Start button does."""
         return self.session.start(input)
 
     def fork(self, at: int | None = None, name: str | None = None) -> Session:
-        """Start a branch and show it: from event `at`, else where the last question was asked.
+        """Start branch `name` and show it: from event `at`, else where the last question was asked.
 
         Returns
         -------
@@ -356,7 +357,7 @@ class Panel(ipywidgets.VBox):
         self._draw_again()
 
     def inspect(self, path: str) -> Inspector:
-        """Show a node's input, update, output, prints, error and source, as a click on it does."""
+        """Show input, update, output, prints, error and source of node `path`, as a click does."""
         with self._painter.lock:
             self._inspector.look_at(self.session, path)
         serve_while_busy(self._inspector)

@@ -119,7 +119,7 @@ def play(
 
     Parameters
     ----------
-    app : Graph
+    app : Graph, Session, or a compiled graph of LangGraph or AgentFlow
         What runs.
     input : dict or model, optional
         What the turn begins with. An unfinished thread goes on instead.

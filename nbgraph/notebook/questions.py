@@ -62,7 +62,9 @@ class Answering(Protocol):
         """Where drafts are kept, if it has a store."""
         ...
 
-    def resume(self, answers: Mapping[str, Any], *, asked: Mapping[str, int]) -> Ending:
+    def resume(
+        self, answers: Mapping[str, Any], *, asked: Mapping[str, int], comment: str | None
+    ) -> Ending:
         """Answer questions by key; `asked` says which asking each is for."""
         ...
 
@@ -114,7 +116,7 @@ class Questions:
         self._drafts = Drafts(session.driver)
         self._shown: dict[Asking, Form | ToolCard] = {}
         self._decisions: dict[str, tuple[ToolInterrupt, dict[str, Json]]] = {}
-        self._calls = Calls(self._decided, lock, self._pressing)
+        self._calls = Calls(self._decided, lock, self._pressing, keys.focus_on)
         self._left: frozenset[ToolCard] = frozenset()
         self._sent: set[Asking] = set()
         self.allowed = Allowed()
@@ -188,7 +190,7 @@ class Questions:
             return self._card(question)
         return Form.for_interrupt(
             question,
-            lambda answer: self._answered({place: answer}),
+            lambda answer: self._answered({place: answer}, self._shown[place].comment),
             thread_id=self._session.thread_id,
             keys=self._keys,
             draft=self._drafts.place(question),
@@ -215,15 +217,15 @@ class Questions:
 
     def _decided(self, decisions: Mapping[ToolCard, Any]) -> None:
         """Give decisions to the thread: those that were pressed on a page, after a while."""
-        seconds = self._take_back_for()
+        seconds, comment = self._take_back_for(), self._calls.comment
         if not (self._is_pressed and seconds > 0 and self._keys.greeted.is_set()):
-            self._give(decisions)
+            self._give(decisions, comment)
             return
         what = ", ".join(f"{card.call.tool_name}: {card.said}" for card in decisions)
         self._held.hold(
             what,
             seconds,
-            send=lambda: self._give_later(decisions),
+            send=lambda: self._give_later(decisions, comment),
             back=lambda: self._taken_back(decisions),
         )
         self._keys.focus_on("nbgraph-take-back")
@@ -232,13 +234,13 @@ class Questions:
         """Give the thread what waits to be taken back."""
         self._held.now()
 
-    def _give_later(self, decisions: Mapping[ToolCard, Any]) -> None:
+    def _give_later(self, decisions: Mapping[ToolCard, Any], comment: str | None) -> None:
         """Give decisions when what was begun meanwhile has come to its end."""
         try:
             if not on_loop_thread():
                 with suppress(NbgraphError):
                     self._session.settle()
-            self._give(decisions)
+            self._give(decisions, comment)
         except (ResumeError, StateStoreError) as error:
             self._refused({_asking(card.interrupt): None for card in decisions}, error)
 
@@ -249,16 +251,16 @@ class Questions:
         first = next(iter(decisions))
         self._keys.focus_on(key_class(first.interrupt.key))
 
-    def _give(self, decisions: Mapping[ToolCard, Any]) -> None:
+    def _give(self, decisions: Mapping[ToolCard, Any], comment: str | None) -> None:
         self._left = frozenset(decisions)
         self._decisions |= {card.interrupt.key: (card.call, card.arguments) for card in decisions}
-        self._answered({_asking(card.interrupt): answer for card, answer in decisions.items()})
+        answers = {_asking(card.interrupt): answer for card, answer in decisions.items()}
+        self._answered(answers, comment)
 
-    def _answered(self, answers: Mapping[Asking, Any]) -> None:
+    def _answered(self, answers: Mapping[Asking, Any], comment: str | None) -> None:
         self._sent.update(answers)
-        run = self._session.resume(
-            {key: answer for (key, _), answer in answers.items()}, asked=dict(answers.keys())
-        )
+        given = {key: answer for (key, _), answer in answers.items()}
+        run = self._session.resume(given, asked=dict(answers.keys()), comment=comment)
         run.on_end(lambda error: self._refused(answers, error))
 
     def _refused(self, answers: Mapping[Asking, Any], error: BaseException | None) -> None:

@@ -37,7 +37,7 @@ def record_card(
     asked = record.interrupt
     call = asked_call(asked)
     if call is not None and record.lapsed is None:
-        made = decision_record(asked, call, record.answer, record.by, record.at)
+        made = decision_record(call, record)
         made.children = (*made.children, *_again(again))
         return made
     sign = mark("done" if record.lapsed is None else "skipped")

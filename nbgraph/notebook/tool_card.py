@@ -22,9 +22,8 @@ from nbgraph.notebook.keys import Keys
 from nbgraph.notebook.labels import visible
 from nbgraph.notebook.parts import classed, column, key_class, set_class, within
 from nbgraph.notebook.routing import serve_while_busy
-from nbgraph.notebook.tool_record import decision_record
 from nbgraph.snapshot import Mark
-from nbgraph.tool_calls import asked_call, edit_answer, many, outcome
+from nbgraph.tool_calls import asked_call, many, outcome
 
 __all__ = ["ToolCard"]
 
@@ -98,9 +97,9 @@ class ToolCard(ipywidgets.VBox):
     def _new_face(self) -> CardFace:
         place, call = self._place, self.call
         presses: dict[str, Callable[[], object]] = {
-            "approve": lambda: self._press(self._approval),
-            "deny": lambda: self._press(self._denial),
-            "respond": lambda: self._press(self._response),
+            "approve": lambda: self._press(self._face.approval),
+            "deny": lambda: self._press(self._face.denial),
+            "respond": lambda: self._press(self._face.response),
         }
         allow = place.allow if place else None
         if allow and not call.destructive and "approve" in call.allowed:
@@ -133,6 +132,15 @@ class ToolCard(ipywidgets.VBox):
     def held(self) -> str:
         """Why the call cannot be approved as it stands; empty if it can."""
         return self._face.held
+
+    @property
+    def comment(self) -> str | None:
+        """What is recorded beside the decision; None for nothing. It can be set."""
+        return self._face.bar.comment.text
+
+    @comment.setter
+    def comment(self, text: str | None) -> None:
+        self._face.bar.comment.text = text
 
     @property
     def decision(self) -> Json | Unset:
@@ -178,7 +186,7 @@ class ToolCard(ipywidgets.VBox):
             If that is not allowed for this call.
         """
         self._need("edit" if self._face.arguments.edits else "approve")
-        return self._try(self._approval, at_once=True)
+        return self._try(self._face.approval, at_once=True)
 
     def edit(self, arguments: Mapping[str, Any], *, replace: bool = False) -> bool:
         """Run the call with changed arguments; return whether that is decided, as `approve` does.
@@ -198,16 +206,16 @@ class ToolCard(ipywidgets.VBox):
         self._need("edit")
         given = to_json(dict(arguments), where="the arguments")
         self._face.arguments.fill(given if replace else {**self.call.arguments, **given})
-        return self._try(self._approval, at_once=True)
+        return self._try(self._face.approval, at_once=True)
 
     def deny(self, reason: str | None = None) -> bool:
-        """Do not run the call; the model reads the reason. Return whether that is decided."""
+        """Do not run the call; the model reads the `reason`. Return whether that is decided."""
         if reason is not None:
             self._face.bar.reason = reason
-        return self._try(self._denial, at_once=True)
+        return self._try(self._face.denial, at_once=True)
 
     def respond(self, text: str) -> bool:
-        """Answer the model in the tool's place; return whether that is decided.
+        """Answer the model with `text` in the tool's place; return whether that is decided.
 
         Raises
         ------
@@ -216,14 +224,14 @@ class ToolCard(ipywidgets.VBox):
         """
         self._need("respond")
         self._face.bar.answer = text
-        return self._try(self._response, at_once=True)
+        return self._try(self._face.response, at_once=True)
 
     def show_all(self, name: str | None = None) -> None:
-        """Open a long argument to its end, or each of them."""
+        """Open the long argument `name` to its end, or each of them."""
         self._face.arguments.open(name)
 
     def undo(self, name: str | None = None) -> None:
-        """Take back the edit of an argument, or all edits."""
+        """Take back the edit of argument `name`, or all edits."""
         self._face.arguments.reset(name)
 
     def on_submit(self, callback: Callback, *, remove: bool = False) -> None:
@@ -241,23 +249,6 @@ class ToolCard(ipywidgets.VBox):
             allowed = ", ".join(self.call.allowed)
             problem = f"{action} is not allowed for this call; allowed: {allowed}"
             raise AnswerError(self.interrupt.key, {"/action": problem})
-
-    def _approval(self) -> dict[str, Json] | None:
-        if self.held:
-            self._face.help()
-            return None
-        changed = self._face.arguments.edits
-        return edit_answer(self.call, changed) if changed else {"action": "approve"}
-
-    def _denial(self) -> dict[str, Json]:
-        reason = self._face.bar.reason
-        return {"action": "deny", "message": reason} if reason else {"action": "deny"}
-
-    def _response(self) -> dict[str, Json] | None:
-        if not self._face.bar.answer.strip():
-            self._page.focus_on("nbgraph-answer")
-            return None
-        return {"action": "respond", "message": self._face.bar.answer}
 
     def _press(self, made: Callable[[], dict[str, Json] | None]) -> None:
         """Take a decision from the page, which can be taken back for a while where that is so."""
@@ -319,7 +310,8 @@ class ToolCard(ipywidgets.VBox):
         """
         extra = {"message": note} if note else {}
         self._try(
-            lambda: None if (made := self._approval()) is None else {**made, **extra}, at_once=False
+            lambda: None if (made := self._face.approval()) is None else {**made, **extra},
+            at_once=False,
         )
 
     def sent(self) -> None:
@@ -338,13 +330,15 @@ class ToolCard(ipywidgets.VBox):
         self.enable()
 
     def together(self, deck: Deck | None) -> None:
-        """Have decisions wait for those about other calls, or not."""
+        """Have decisions wait for those about other calls in `deck`; None for no others."""
         self._deck = deck
         if self._made:
+            if deck is not None:
+                self.comment = None  # one is given for all
             self._show()
 
     def carry(self, call: ToolInterrupt, arguments: dict[str, Json]) -> None:
-        """Take over the edits of an older card of the same call, with what is wrong with them."""
+        """Take over the `arguments` of an older card of the same `call`, with what is wrong."""
         if call == self.call and arguments != call.arguments:
             self._face.arguments.fill(arguments)
             self._tell(self.interrupt.problems or {})
@@ -378,18 +372,15 @@ class ToolCard(ipywidgets.VBox):
         chosen = "approve" if action == "edit" else action
         has_primary = self._deck is None or not action
         self._face.head.layout.display = None if self._deck is None else "none"
-        self._face.show(Ready(chosen=chosen, is_sent=self._sent, has_primary=has_primary))
+        alone = self._deck is None
+        self._face.show(
+            Ready(chosen=chosen, is_sent=self._sent, has_primary=has_primary, has_comment=alone)
+        )
 
     def tick(self, now: float | None = None) -> None:
-        """Say how long the question waits."""
+        """Say how long the question waits at `now`, in seconds since the epoch."""
         if self._made:
             self._made.tick(time.time() if now is None else now)
-
-    def show_answered(self, answer: Json, *, by: str | None, at: float) -> None:
-        """Show a decision for reading, in place of the card."""
-        self._sent = True
-        self._box.children = (decision_record(self.interrupt, self.call, answer, by, at),)
-        self._box.remove_class("nbgraph-card")
 
     def close(self) -> None:
         """Close the card with all its parts, which the kernel would keep otherwise."""

@@ -21,16 +21,10 @@ from dataclasses import dataclass, field
 
 from nbgraph.core.codec import stamped
 from nbgraph.core.driver import Capability, NodeShape, Shape, needed
-from nbgraph.core.events import (
-    ChildEvent,
-    Event,
-    Forked,
-    LiveEvent,
-    RunStarted,
-    RunStopped,
-    StateEdited,
-)
-from nbgraph.core.position import Position, fold
+from nbgraph.core.events import Event, Forked, RunStarted, RunStopped, StateEdited
+from nbgraph.core.fold import fold
+from nbgraph.core.live import ChildEvent, LiveEvent
+from nbgraph.core.position import Position
 from nbgraph.core.requests import (
     Continue,
     Edit,
@@ -135,7 +129,7 @@ class FakeDriver:
         return fold(self._branch.events, self.folding)
 
     async def send(self, request: Request) -> AsyncGenerator[Event | LiveEvent, None]:
-        """Carry out a request: play the next turn, or record what was asked for."""
+        """Carry out `request`: play the next turn, or record what was asked for."""
         self.requests.append(request)
         self._check_capable(request)
         match request:
@@ -222,7 +216,7 @@ class FakeDriver:
         return tuple(self._branches)
 
     def on(self, branch_id: str) -> FakeDriver:
-        """Return a driver for another branch of the same thread."""
+        """Return a driver for branch `branch_id` of the same thread."""
         other = FakeDriver(shape=self.shape, thread_id=self.thread_id, branch_id=branch_id)
         other.capabilities = self.capabilities
         other._branches = self._branches

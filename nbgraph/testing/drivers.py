@@ -26,15 +26,10 @@ from typing import Any
 import pytest
 
 from nbgraph.core.driver import Capability, Driver
-from nbgraph.core.events import (
-    AnswersGiven,
-    Event,
-    Forked,
-    LiveEvent,
-    RunFailed,
-    TaskStarted,
-)
-from nbgraph.core.position import Position, fold
+from nbgraph.core.events import AnswersGiven, Event, Forked, RunFailed
+from nbgraph.core.fold import fold
+from nbgraph.core.live import LiveEvent, TaskStarted
+from nbgraph.core.position import Position
 from nbgraph.core.requests import (
     Continue,
     Edit,

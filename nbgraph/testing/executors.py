@@ -17,9 +17,10 @@ from typing import Any
 
 import pytest
 
-from nbgraph.core.events import Event, LiveEvent, TaskEmitted, TaskFailed, TaskFinished
+from nbgraph.core.events import Event, TaskFailed, TaskFinished
 from nbgraph.core.executor import Executor
 from nbgraph.core.graph import Graph
+from nbgraph.core.live import LiveEvent, TaskEmitted
 from nbgraph.core.node import Node
 from nbgraph.core.requests import Resume, Start, Stop
 from nbgraph.core.subgraph import subgraph
@@ -40,7 +41,7 @@ class ExecutorConformance:
         raise NotImplementedError
 
     def graph(self, *listed: Node, **options: Any) -> Graph:
-        """Return a graph with a store whose tasks the executor runs, one after the other."""
+        """Return a graph of the `listed` nodes in a row, run by the executor, with `options`."""
         return nodes.graph_of(*listed, **self._options(options))
 
     def _options(self, options: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ __all__ = ["SPOOFS", "Spoof"]
 
 
 class Spoof(NamedTuple):
-    """A text, and the clean one that it passes for where nothing makes the difference visible."""
+    """A `text` of that `name`, and the `clean` one it passes for if nothing tells them apart."""
 
     name: str
     text: str

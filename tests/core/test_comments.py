@@ -8,7 +8,7 @@ import pytest
 
 from nbgraph import DISMISS, InMemoryStateStore, Resume, open_session, subgraph
 from nbgraph.core.events import AnswersGiven
-from nbgraph.core.position import fold
+from nbgraph.core.fold import fold
 from nbgraph.core.snapshots import position_of, snapshot_of
 from nbgraph.transcript import transcript
 from tests.core.graphs import asker, chain, fan, history

@@ -22,7 +22,8 @@ from nbgraph.core.events import (
     TaskFinished,
     TaskInterrupted,
 )
-from nbgraph.core.position import Position, fold
+from nbgraph.core.fold import fold
+from nbgraph.core.position import Position
 from nbgraph.core.requests import Continue, Request, Start
 from nbgraph.core.starts import outcome_key
 from nbgraph.core.store import BranchSummary

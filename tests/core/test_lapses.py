@@ -32,7 +32,7 @@ from nbgraph.adapters.log import BranchLog
 from nbgraph.adapters.requests import checked
 from nbgraph.core.driver import Shape
 from nbgraph.core.events import AnswersGiven, TaskFailed
-from nbgraph.core.position import fold
+from nbgraph.core.fold import fold
 from nbgraph.core.schema import StateSchema
 from nbgraph.core.snapshots import position_of, snapshot_of
 from nbgraph.errors import (

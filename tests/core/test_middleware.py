@@ -24,7 +24,8 @@ from nbgraph import (
     interrupt,
     node,
 )
-from nbgraph.core.events import RunFailed, RunFinished, TaskInterrupted, TaskStarted
+from nbgraph.core.events import RunFailed, RunFinished, TaskInterrupted
+from nbgraph.core.live import TaskStarted
 from nbgraph.errors import (
     AnswerError,
     GraphExecutionError,

@@ -15,7 +15,7 @@ import pytest
 
 from nbgraph import InMemoryStateStore, node
 from nbgraph.core import prints
-from nbgraph.core.events import ChildEvent, Logged, TaskEmitted
+from nbgraph.core.live import ChildEvent, Logged, TaskEmitted
 from nbgraph.core.loop import run_sync
 from nbgraph.core.requests import Start
 from nbgraph.core.thread import Thread

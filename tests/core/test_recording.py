@@ -18,7 +18,7 @@ from nbgraph import (
     node,
     open_session,
 )
-from nbgraph.core.position import fold
+from nbgraph.core.fold import fold
 from nbgraph.core.recording import record_answers
 from nbgraph.errors import (
     AlreadyAnsweredError,

@@ -18,7 +18,7 @@ from nbgraph.core.events import (
     TaskFinished,
     TaskSpec,
 )
-from nbgraph.core.position import fold
+from nbgraph.core.fold import fold
 from nbgraph.core.replay import replayed
 from nbgraph.core.schema import StateSchema
 from nbgraph.errors import RedefinedGraphError

@@ -21,7 +21,7 @@ from nbgraph import (
     node,
 )
 from nbgraph.core.events import AnswerRefused, AnswersGiven, TaskInterrupted
-from nbgraph.core.position import fold
+from nbgraph.core.fold import fold
 from nbgraph.core.schema import StateSchema
 from nbgraph.errors import AlreadyAnsweredError, ResumeError, StaleAnswerError
 from tests.core.graphs import Trail, asker, chain, fan, history, started, stop, types

@@ -20,7 +20,8 @@ from nbgraph import (
     interrupt,
     node,
 )
-from nbgraph.core.events import Attempt, RunStopped, TaskEmitted, TaskFailed, TaskFinished
+from nbgraph.core.events import RunStopped, TaskFailed, TaskFinished
+from nbgraph.core.live import Attempt, TaskEmitted
 from nbgraph.core.requests import Start, Stop
 from nbgraph.errors import NodeTimeoutError
 from tests.core.graphs import Trail, chain, fan, history, stop, types

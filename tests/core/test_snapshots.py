@@ -27,7 +27,8 @@ from nbgraph import (
     subgraph,
 )
 from nbgraph.core.blob import Packing
-from nbgraph.core.position import Position, fold
+from nbgraph.core.fold import fold
+from nbgraph.core.position import Position
 from nbgraph.core.snapshots import _plain, fingerprint, position_of, snapshot_of
 from nbgraph.core.store import StateStore
 from tests.core.graphs import asker, chain, stop

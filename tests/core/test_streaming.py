@@ -23,8 +23,9 @@ from nbgraph import (
     node,
     subgraph,
 )
-from nbgraph.core.events import RunStarted, TaskEmitted, TaskSpec
+from nbgraph.core.events import RunStarted, TaskSpec
 from nbgraph.core.interface import Interface
+from nbgraph.core.live import TaskEmitted
 from nbgraph.core.position import Position
 from nbgraph.core.schema import StateSchema
 from nbgraph.core.streaming import FinalEventData, InterruptEventData, StreamFilter

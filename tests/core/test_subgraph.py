@@ -21,7 +21,8 @@ from nbgraph import (
     subgraph,
     when,
 )
-from nbgraph.core.events import ChildEvent, ChildPlace, TaskFinished, TaskStarted
+from nbgraph.core.events import ChildPlace, TaskFinished
+from nbgraph.core.live import ChildEvent, TaskStarted
 from nbgraph.errors import (
     AlreadyAnsweredError,
     AnswerError,

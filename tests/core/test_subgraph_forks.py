@@ -9,7 +9,8 @@ from typing import Any, cast
 import pytest
 
 from nbgraph import Graph, InMemoryStateStore, Resume, SQLiteStateStore, node, subgraph
-from nbgraph.core.events import ChildEvent, Event, TaskInterrupted
+from nbgraph.core.events import Event, TaskInterrupted
+from nbgraph.core.live import ChildEvent
 from nbgraph.core.requests import Continue, Start, Stop
 from nbgraph.errors import GraphExecutionError, StateStoreError
 from tests.core.graphs import Trail, asker, chain, failing, history, stop

@@ -24,7 +24,8 @@ from nbgraph import (
     subgraph,
     when,
 )
-from nbgraph.core.events import ChildEvent, RunPaused, TaskFinished
+from nbgraph.core.events import RunPaused, TaskFinished
+from nbgraph.core.live import ChildEvent
 from nbgraph.errors import GraphConfigError, ResumeError
 from nbgraph.middleware import GraphMiddlewareContext, NodeMiddlewareContext
 from tests.core.graphs import Trail, asker, chain, failing, history, stop, types

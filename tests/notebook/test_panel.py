@@ -94,6 +94,10 @@ def texts(widget: ipywidgets.Widget) -> str:
     return " ".join([*own, *map(texts, getattr(widget, "children", ()))])
 
 
+def rows_of(widget: ipywidgets.Widget) -> list[str]:
+    return [" ".join(texts(each).split()) for each in widget.children]
+
+
 def press(panel: Panel, css_class: str) -> None:
     (button,) = found(panel, css_class)
     button.click()
@@ -308,6 +312,36 @@ def test_a_comparison_says_where_two_branches_part_and_marks_what_is_not_the_sam
     assert all(part in said for part in ("≠ Pay back", "≠ Reason", "└───●───●"))
     nodes = both._sides[0]._graph.get_state()["status"]["nodes"]
     assert {name for name, state in nodes.items() if state[2]} == {"confirm", "pay", "decline"}
+
+
+def test_a_comparison_shows_only_what_differs_or_all_paths():
+    panel = paused()
+    other = panel.session.fork(name="other")
+    panel.session.resume({KEY: YES}).result()
+    other.resume({KEY: NO}).result()
+    both = compare(panel.session, other)
+    (table,), (only,) = found(both, "nbgraph-diff"), found(both, "nbgraph-only-differing")
+    assert (only.description, only.value) == ("Only what differs", True)
+    differing = ["~ /paid 5.0 0.0", '~ /letter "broken" "used"']
+    assert rows_of(table) == ["path main other", *differing]
+    only.value = False
+    assert rows_of(table) == ["path main other", "= /amount 5.0 the same", *differing]
+    assert [each.model_id for each in found(both, "nbgraph-only-differing")] == [only.model_id]
+    only.value = True
+    assert rows_of(table) == ["path main other", *differing]
+
+
+def test_a_fork_in_a_panel_shows_all_paths_on_request_and_keeps_to_it():
+    panel = paused()
+    panel.session.resume({KEY: YES}).result()
+    panel.fork(name="other")
+    assert shown(panel)
+    (only,) = found(panel, "nbgraph-only-differing")
+    only.value = False
+    panel.session.resume({KEY: NO}).result()
+    assert shown(panel)
+    (table,) = found(panel, "nbgraph-diff")
+    assert "= /amount 5.0 the same" in rows_of(table)
 
 
 def test_any_two_branches_of_the_thread_are_compared():

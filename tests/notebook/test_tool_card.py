@@ -26,9 +26,11 @@ from tool_asks import (
 from nbgraph import UNSET, Interrupt, ToolCard
 from nbgraph.core.decisions import ToolDecision, ToolInterrupt, edited_arguments
 from nbgraph.core.hidden import marked
+from nbgraph.core.questions import Answered
 from nbgraph.errors import AnswerError, ResumeError
 from nbgraph.literals import literal, plain
 from nbgraph.notebook.form import Form
+from nbgraph.notebook.records import record_card
 from nbgraph.testing.spoofs import SPOOFS
 
 
@@ -417,12 +419,11 @@ def test_problems_that_the_tool_found_stand_at_their_fields():
 
 
 def test_an_answered_card_is_a_record_that_cannot_be_pressed():
-    card, sent = card_of()
     answer = {"action": "edit", "arguments": {"amount": 120}, "call_hash": HASH}
-    card.show_answered(answer, by="desk-2", at=1_000_000_000.0)
-    assert "send_refund approved with 1 edit by desk-2 at" in read_in(card)
-    assert not named(card, "nbgraph-approve")
-    assert (card.approve(), sent) == (False, [])
+    record = record_card(Answered(asked(), answer, "desk-2", 1e9, 4, 1, comment="In time."), None)
+    assert "send_refund approved with 1 edit by desk-2 at" in read_in(record)
+    assert read_in(record).endswith("Comment: In time.")
+    assert not named(record, "nbgraph-approve")
 
 
 @pytest.mark.parametrize(
@@ -435,10 +436,9 @@ def test_an_answered_card_is_a_record_that_cannot_be_pressed():
     ],
 )
 def test_a_record_says_what_was_decided_and_whether_it_ran(answer: Any, words: str):
-    card, _ = card_of()
-    card.show_answered(answer, by=None, at=1_000_000_000.0)
-    assert f"send_refund {words} by somebody at" in read_in(card)
-    assert ("Did not run." in read_in(card)) is (words != "approved")
+    said = read_in(record_card(Answered(asked(), answer, None, 1e9, 4, 1), None))
+    assert f"send_refund {words} by somebody at" in said
+    assert ("Did not run." in said) is (words != "approved")
 
 
 def test_a_destructive_tool_says_so_and_has_no_keys_for_it():

@@ -29,7 +29,8 @@ from nbgraph import (
     subgraph,
 )
 from nbgraph.core.effects import OUTCOME_UNKNOWN
-from nbgraph.core.events import ChildEvent, Event, TaskEmitted, TaskStarted
+from nbgraph.core.events import Event
+from nbgraph.core.live import ChildEvent, TaskEmitted, TaskStarted
 from nbgraph.core.store import StateStore
 
 Variant = Literal["line", "fan-out", "sub-graph", "interrupt", "once", "effect"]
