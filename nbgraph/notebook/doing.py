@@ -2,23 +2,70 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
-import ipywidgets
+import traitlets
 
 from nbgraph.activity import Activity
-from nbgraph.notebook.labels import set_text
-from nbgraph.notebook.lean import Column, row, set_hidden
-from nbgraph.notebook.lean import said as text
-from nbgraph.notebook.parts import mark
-from nbgraph.notebook.routing import serve_while_busy
-from nbgraph.notebook.shared import slim
+from nbgraph.notebook.greeted import Greeted, module
+from nbgraph.notebook.labels import visible
+from nbgraph.notebook.lean import Column, set_hidden
 from nbgraph.snapshot import Snapshot
 
-__all__ = ["Doing"]
+__all__ = ["Activities", "Doing"]
 
 _SHOWN = 4
+_Card = list[Any]
+"""A task's id, its note, its share of the whole or None, and its text."""
+
+
+class Activities(Greeted):
+    """The cards themselves: what changes travels as one message, however many cards it is."""
+
+    _esm = module("doing.js")
+    cards = traitlets.List().tag(sync=True)
+    more = traitlets.Int(0).tag(sync=True)
+
+    def __init__(self, doing: Mapping[str, Activity]) -> None:
+        self._cards, self._more = _cards(doing)
+        self._lock = threading.RLock()
+        super().__init__()
+
+    @property
+    def shown(self) -> tuple[_Card, ...]:
+        """What stands there: of each task its id, its note, its share and its text."""
+        return tuple(self._cards.values())
+
+    def show(self, doing: Mapping[str, Activity]) -> None:
+        """Show the first few of these, by task; the rest is counted, what is there is not sent."""
+        cards, more = _cards(doing)
+        with self._lock:
+            old, rest = self._cards, self._more
+            self._cards, self._more = cards, more
+            changed = [card for task_id, card in cards.items() if old.get(task_id) != card]
+            if changed or [*old] != [*cards] or more != rest:
+                self._tell(changed)
+
+    def _tell(self, changed: list[_Card], **full: bool) -> None:
+        self.send({
+            "kind": "cards",
+            "order": [*self._cards],
+            "changed": changed,
+            "more": self._more,
+            **full,
+        })
+
+    def _answer_hello(self) -> None:
+        with self._lock:
+            self._tell([*self.shown], full=True)
+
+    def get_state(self, key: Any = None, drop_defaults: bool = False) -> dict[str, Any]:
+        """Return the widget's state for a page; the cards are put in when a page asks."""
+        state = super().get_state(key, drop_defaults)
+        return state | {"cards": [*self.shown], "more": self._more} if "cards" in state else state
 
 
 class Doing(Column):
@@ -26,69 +73,27 @@ class Doing(Column):
 
     def __init__(self) -> None:
         super().__init__((), "nbgraph-doing", hidden=True)
-        self._cards: list[_Card] = []  # used again for other tasks
-        self._more: ipywidgets.Label | None = None
+        self._activities: Activities | None = None
 
     def show(self, snapshot: Snapshot) -> None:
         """Show what a snapshot's tasks are doing."""
         doing: Mapping[str, Activity] = snapshot.doing if snapshot.running else {}
-        shown = list(doing.items())[:_SHOWN]
-        while len(self._cards) < len(shown):
-            self._cards.append(_Card())
-            self._arrange()
-        for card, (task_id, activity) in zip(self._cards, shown, strict=False):
-            card.show(task_id, activity)
-        for at, card in enumerate(self._cards):
-            set_hidden(card, hidden=at >= len(shown))
-        self._say_rest(len(doing) - len(shown))
-        set_hidden(self, hidden=not shown)
-
-    def _say_rest(self, count: int) -> None:
-        if count and self._more is None:
-            self._more = text("", "nbgraph-2nd")
-            self._arrange()
-        if self._more is not None:
-            set_text(self._more, f"and {count} more" if count else "")
-
-    def _arrange(self) -> None:
-        self.children = (*self._cards, *([self._more] if self._more else []))
-        serve_while_busy(self)
+        if doing and self._activities is None:
+            self._activities = Activities(doing)
+            self.children = (self._activities,)
+        if self._activities is not None:
+            self._activities.show(doing)
+        set_hidden(self, hidden=not doing)
 
 
-class _Card(Column):
-    def __init__(self) -> None:
-        self._name = text("", "nbgraph-strong")
-        self._note = text("", "nbgraph-2nd")
-        self._bar: Any = None
-        self._text: ipywidgets.Label | None = None
-        self._head = row([mark("running"), self._name, self._note], "nbgraph-head")
-        super().__init__([self._head], "nbgraph-activity")
+def _cards(doing: Mapping[str, Activity]) -> tuple[dict[str, _Card], int]:
+    """Return the cards of the first few tasks, and how many more there are."""
+    shown = {task_id: _card(task_id, each) for task_id, each in islice(doing.items(), _SHOWN)}
+    return shown, len(doing) - len(shown)
 
-    def show(self, task_id: str, activity: Activity) -> None:
-        """Show a task's activity; what is the same is not sent."""
-        set_text(self._name, task_id)
-        share = activity.share
-        percent = "" if share is None else f"{share:.0%}"
-        set_text(self._note, " · ".join(filter(None, [activity.note, percent])))
-        self._show_share(share)
-        self._show_text(activity.text)
 
-    def _show_share(self, share: float | None) -> None:
-        if share is not None and self._bar is None:
-            self._bar = slim(ipywidgets.FloatProgress)(max=1.0)
-            self._arrange()
-        if self._bar is not None:
-            self._bar.value = share or 0.0
-            set_hidden(self._bar, hidden=share is None)
-
-    def _show_text(self, written: str) -> None:
-        if written and self._text is None:
-            self._text = text("", "nbgraph-text", "nbgraph-tokens")
-            self._arrange()
-        if self._text is not None:
-            set_text(self._text, written)
-            set_hidden(self._text, hidden=not written)
-
-    def _arrange(self) -> None:
-        self.children = tuple(filter(None, (self._head, self._bar, self._text)))
-        serve_while_busy(self)
+def _card(task_id: str, activity: Activity) -> _Card:
+    share = activity.share
+    percent = "" if share is None else f"{share:.0%}"
+    note = " · ".join(filter(None, [activity.note, percent]))
+    return [task_id, visible(note), share, visible(activity.text)]

@@ -101,10 +101,11 @@ class LogView(Column):
         node = self.node
         self._choice.unobserve(self._chosen, "index")
         self._names = names
-        self._choice.options = (_ALL, *map(visible, names))
-        self._choice.index = names.index(node) + 1 if node in names else 0
+        with self._choice.hold_sync():  # one message
+            self._choice.options = (_ALL, *map(visible, names))
+            self._choice.index = names.index(node) + 1 if node in names else 0
+            set_class(self._choice, "nbgraph-many", on=len(names) > _FEW)
         self._choice.observe(self._chosen, "index")
-        set_class(self._choice, "nbgraph-many", on=len(names) > _FEW)
 
     def _chosen(self, _: Mapping[str, Any]) -> None:
         self._refresh()

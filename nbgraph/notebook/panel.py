@@ -45,6 +45,9 @@ __all__ = ["Panel"]
 _TICK = 1.0
 """Seconds between two looks at how long a node runs and a question waits."""
 
+_SHORT = 0.25
+"""Seconds within which a run may end before buttons and forms show that it runs."""
+
 _BETWEEN, _TELLING = 1.0, 0.5
 """Seconds between two drawings while it runs: of everything, and of what nodes say."""
 
@@ -106,7 +109,7 @@ class Panel(ipywidgets.VBox):
         lock = threading.RLock()
         self._marking = Painter(self._show_graph, lock=lock)
         self._telling = Painter(self._tell, lambda: _TELLING, lock=lock)
-        self._painter = Painter(self._draw, self._rest, lock=lock)
+        self._painter = Painter(self._draw, self._rest, before=self._before, lock=lock)
         live = super()._repr_mimebundle_
         self._stay = Stay(live, self._still, lambda: (self.session,), self._engaged)
         if not isinstance(app, Session):
@@ -186,7 +189,8 @@ class Panel(ipywidgets.VBox):
         self._marking.want()
         self._telling.want()
         drawn = self._drawn
-        self._painter.want(hurry=drawn is None or drawn.status != snapshot.status)
+        hurry = drawn is None or (drawn.status != snapshot.status and not snapshot.running)
+        self._painter.want(hurry=hurry)
 
     def _buttons(self) -> dict[str, Callable[[], object]]:
         session = self.session
@@ -247,6 +251,11 @@ class Panel(ipywidgets.VBox):
         if not running:
             self._tree.show(self.session, self.session.branch_id)
         self._comparison.show(self.session, self._other)
+
+    def _before(self) -> float:
+        """Return how long a run may take that is drawn when it has ended only."""
+        starts = self._drawn is not None and not self._drawn.running
+        return _SHORT if starts and self.session.snapshot.running else 0.0
 
     def _rest(self) -> float:
         return _BETWEEN if self.session.snapshot.running else 0.0

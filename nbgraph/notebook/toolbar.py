@@ -11,7 +11,7 @@ import ipywidgets
 from nbgraph import words
 from nbgraph.core.driver import NodeShape
 from nbgraph.notebook.labels import visible
-from nbgraph.notebook.lean import Column, button, menu, row, set_hidden
+from nbgraph.notebook.lean import Column, button, is_hidden, menu, row, set_hidden
 from nbgraph.notebook.lean import said as text
 from nbgraph.notebook.marks import show_mark
 from nbgraph.notebook.parts import mark, set_class, spacer
@@ -44,7 +44,7 @@ _TOOLS = (
 _GOING = ("step", "into", "continue", "until", "pause", "stop")
 """The tools for a turn that has not ended."""
 _CLASSES = {"edit": "edit-state"}  # nbgraph-edit is a tool card's
-_UNTIL = "Run until…"
+_UNTIL, _UNTIL_NEXT = "Run until…", "Go on until a node is next"
 
 
 class Toolbar(Column):
@@ -74,7 +74,7 @@ class Toolbar(Column):
         self._switch = switch
         self._run_until = until
         snapshot, held = session.snapshot, self._held()
-        self._until = _menu(session, _dress("until", held))
+        self._until = _menu(session, held)
         self._until.observe(self._reached, "value")
         self._buttons = {item.name: self._button(item, held) for item in _TOOLS}
         which = words.status_mark(snapshot)
@@ -110,7 +110,7 @@ class Toolbar(Column):
             *(() if tool.label else ("only",)),
             *_dress(tool.name, held),
             icon=tool.icon,
-            tooltip=held.get(tool.name) or tool.tooltip,
+            tooltip=_tooltip(tool.name, held),
             hidden=is_gone,
         )
 
@@ -144,9 +144,10 @@ class Toolbar(Column):
         set_hidden(self._going, hidden=ended)
         held = words.held(snapshot, self._session.driver.capabilities)
         for name, each in self._named().items():
-            if ended and name in _GOING:
+            unseen = name in _GOING if ended else name == "start" and is_hidden(each)
+            if unseen or (name == "into" and not self._has_subgraphs):
                 continue
-            tooltip = held.get(name) or _tooltip(name)
+            tooltip = _tooltip(name, held)
             with each.hold_sync():  # one message
                 set_class(each, "nbgraph-held", on=name in held)
                 if each.tooltip != tooltip:
@@ -216,13 +217,13 @@ def _dress(name: str, held: Mapping[str, str]) -> tuple[str, ...]:
     return ("nbgraph-held",) if name in held else ()
 
 
-def _menu(session: Session, dress: tuple[str, ...]) -> Any:
+def _menu(session: Session, held: Mapping[str, str]) -> Any:
     """Return the menu of the nodes that a run can go on to."""
     return slim(ipywidgets.Dropdown)(
         options=[(_UNTIL, ""), *_places(session.driver.shape.nodes)],
         value="",
-        tooltip=_tooltip("until"),
-        _dom_classes=("nbgraph-until", *dress),
+        tooltip=_tooltip("until", held),
+        _dom_classes=("nbgraph-until", *_dress("until", held)),
     )
 
 
@@ -237,7 +238,10 @@ def _places(
             yield from _places(nodes, each.path, f"{name} / ")
 
 
-def _tooltip(name: str) -> str:
-    if name == "until":
-        return "Go on until a node is next"
-    return next(item.tooltip for item in _TOOLS if item.name == name)
+def _tooltip(name: str, held: Mapping[str, str]) -> str:
+    """Return what a tool does; of one that is held also where its reason stands.
+
+    The reason itself changes with each status of the thread, which would be a message a button.
+    """
+    does = next((item.tooltip for item in _TOOLS if item.name == name), _UNTIL_NEXT)
+    return f"{does}. Not now: press it to read why" if name in held else does

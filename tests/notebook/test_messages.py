@@ -11,10 +11,20 @@ from unittest import mock
 from ipywidgets import Widget
 from pydantic import BaseModel
 
-from nbgraph import END, START, BaseState, Graph, InMemoryStateStore, Panel, interrupt, node
+from nbgraph import (
+    END,
+    START,
+    BaseState,
+    Graph,
+    InMemoryStateStore,
+    NodeContext,
+    Panel,
+    interrupt,
+    node,
+)
 from nbgraph.notebook.painter import Painter
 
-MOST = 30
+MOST = 20
 """Messages that going over to another status may be, models that are made included."""
 
 MOST_TO_BE_MADE = 120
@@ -68,8 +78,11 @@ def test_the_start_and_the_end_of_a_run_are_few_messages_however_wide_the_graph_
 
     def works(number: int) -> Any:
         @node(name=f"n{number}")
-        def work(state: dict) -> dict:
-            entered.set()
+        def work(state: dict, ctx: NodeContext) -> dict:
+            print("begins")
+            ctx.emit({"done": 1, "total": 2})
+            if number == 11:
+                entered.set()
             go.wait(60)
             return {f"n{number}": number}
 
@@ -81,8 +94,11 @@ def test_the_start_and_the_end_of_a_run_are_few_messages_however_wide_the_graph_
         panel = Panel(graph.flow(START >> nodes, *(each >> END for each in nodes)), "t")
         panel._now()
         sent.clear()
+        said = threading.Event()
+        panel.session.watch(lambda seen: said.set() if len(seen.doing) > 4 else None)
         panel.start({})
         assert entered.wait(60)
+        assert said.wait(60)
         panel._now()
         start = sent.copy()
         sent.clear()
