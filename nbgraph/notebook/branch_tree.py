@@ -14,9 +14,10 @@ from nbgraph.notebook.lean import said as text
 from nbgraph.notebook.marks import show_mark
 from nbgraph.notebook.parts import mark, set_class
 from nbgraph.notebook.routing import serve_while_busy
+from nbgraph.notebook.state_table import Differences
 from nbgraph.session import Session
 
-__all__ = ["BranchTree"]
+__all__ = ["BranchTree", "Branching"]
 
 
 class BranchTree(Column):
@@ -56,6 +57,31 @@ class BranchTree(Column):
             show_mark(sign, limb.mark)
             cells += [name, _line(line, limb.mark), sign, text(limb.told, "nbgraph-2nd")]
         return grid(cells, "nbgraph-limb-grid")
+
+
+class Branching(Column):
+    """The tree of a panel's thread, and how two of its branches differ; made for the second one.
+
+    Parameters
+    ----------
+    chosen : function
+        Takes the branch whose name a person pressed.
+    """
+
+    def __init__(self, chosen: Callable[[str], object]) -> None:
+        self._chosen = chosen
+        self._parts: tuple[BranchTree, Differences] | None = None
+        super().__init__((), "nbgraph-slot")
+
+    def show(self, session: Session, other: Session | None, *, running: bool) -> None:
+        """Show the branches, and how one differs from the one it was begun at, if there is one."""
+        if self._parts is None:
+            self._parts = BranchTree(self._chosen), Differences()
+            self.children = self._parts
+        tree, comparison = self._parts
+        if not running:
+            tree.show(session, session.branch_id)
+        comparison.show(session, other)
 
 
 def _line(drawing: str, kind: str) -> ipywidgets.Label:

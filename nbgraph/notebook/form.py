@@ -24,7 +24,6 @@ from nbgraph.notebook.field_set import FieldSet, Widgets, error_line
 from nbgraph.notebook.form_view import (
     Actions,
     Head,
-    Note,
     Summary,
     message_label,
     payload_table,
@@ -159,7 +158,6 @@ class Form(ipywidgets.VBox):
         if isinstance(asked.field, JsonField):
             self._actions.without_switch()
         self._head = Head(interrupt, asked.field) if interrupt else None
-        self._note = Note(interrupt.node) if interrupt else None
         self._box: ipywidgets.VBox = self._framed() if alone else self
         self._box.children = tuple(self._parts())
         self._box.add_class("nbgraph-form")
@@ -191,8 +189,8 @@ class Form(ipywidgets.VBox):
             yield said("* needed", "nbgraph-2nd", "nbgraph-small")
         yield from self._fields.boxes
         yield self._actions.box
-        if self._note:
-            yield self._note.box
+        if self._head:
+            yield self._head.note
 
     # --- the answer ---------------------------------------------------------------------------
 
@@ -386,8 +384,6 @@ class Form(ipywidgets.VBox):
         self._summary.hide()
         self._fields.end()
         self._actions.hold(held=True, why="Its time is over")
-        if self._note:
-            self._note.end()
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         """Show the form; where nobody can answer, the question and what stands there as text."""

@@ -23,7 +23,6 @@ from nbgraph.notebook.shared import slim
 __all__ = [
     "Actions",
     "Head",
-    "Note",
     "Summary",
     "message_label",
     "payload_table",
@@ -32,9 +31,18 @@ __all__ = [
 
 Press = Callable[[], object]
 
+_AFTER = "After you submit, {} runs again from its first line."
+_OVER = "It takes no answer any more. What you typed stays here to read."
+
 
 class Head:
-    """Who asks, since when, under which key, and until when."""
+    """Who asks, since when, under which key, and until when.
+
+    Attributes
+    ----------
+    note : Label
+        What stands at the end: what happens after an answer, or that its time is over.
+    """
 
     def __init__(self, interrupt: Interrupt, field: Field) -> None:
         self._since, now = interrupt.created_at, time.time()
@@ -52,6 +60,8 @@ class Head:
             "nbgraph-head",
         )
         self.boxes = head, self._deadline.box
+        self._node = interrupt.node
+        self.note = said("", "nbgraph-note")
         self.tick(now)
 
     @property
@@ -62,7 +72,9 @@ class Head:
     def tick(self, now: float, say: Callable[[str], object] = str) -> bool:
         """Say how long the question waits, and still may; return whether it has just expired."""
         set_text(self._age, f"for {age(now - self._since)}" if self._since else "")
-        return self._deadline.tick(now, say)
+        has_ended = self._deadline.tick(now, say)
+        set_text(self.note, _OVER if self.is_over else _AFTER.format(self._node))
+        return has_ended
 
 
 def message_label(message: str) -> ipywidgets.Label:
@@ -81,24 +93,6 @@ def rows_table(rows: Sequence[tuple[str, str]]) -> ipywidgets.Widget:
 def payload_table(payload: Json) -> ipywidgets.Widget:
     """Return what is shown beside a question."""
     return rows_table(payload_rows(payload))
-
-
-class Note:
-    """What happens after an answer, or after the time for one.
-
-    Attributes
-    ----------
-    box : widget
-        What stands on the page.
-    """
-
-    def __init__(self, node: str) -> None:
-        told = f"After you submit, {node} runs again from its first line."
-        self.box = said(told, "nbgraph-note")
-
-    def end(self) -> None:
-        """Say that the time is over; what counts then stands above the fields."""
-        set_text(self.box, "It takes no answer any more. What you typed stays here to read.")
 
 
 class Summary:

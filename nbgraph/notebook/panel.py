@@ -13,10 +13,10 @@ from pydantic import BaseModel
 from nbgraph import words
 from nbgraph.core.store import StateStore
 from nbgraph.errors import NbgraphError, StateStoreError
-from nbgraph.notebook.acts import Acts
+from nbgraph.notebook.acts import Acts, fork_point
 from nbgraph.notebook.allowed import Allowed
 from nbgraph.notebook.beside import Beside
-from nbgraph.notebook.branch_tree import BranchTree
+from nbgraph.notebook.branch_tree import Branching
 from nbgraph.notebook.compare import branches
 from nbgraph.notebook.display import static_bundle, unattended
 from nbgraph.notebook.doing import Doing
@@ -32,7 +32,6 @@ from nbgraph.notebook.parts import take_away
 from nbgraph.notebook.questions import TAKE_BACK_FOR, Questions
 from nbgraph.notebook.routing import serve_while_busy
 from nbgraph.notebook.state_form import StateForm
-from nbgraph.notebook.state_table import Differences
 from nbgraph.notebook.timeline import PanelTimeline
 from nbgraph.notebook.tool_card import ToolCard
 from nbgraph.notebook.toolbar import Toolbar
@@ -149,9 +148,7 @@ class Panel(ipywidgets.VBox):
         self._main = Beside(session, self._questions, self.acts, self._doing, self._fork_before)
         lock = self._painter.lock
         self._timeline = PanelTimeline(session, self._looked, self._attach, lock, self._try)
-        self._tree: BranchTree | None = None
-        self._comparison: Differences | None = None
-        self._branching = column([], "nbgraph-slot")
+        self._branching = Branching(self._switch)
         self._log = LogView()
         self._branches = branches(session)
         side = column([self._graph], "nbgraph-side")
@@ -239,18 +236,9 @@ class Panel(ipywidgets.VBox):
         self._main.show(snapshot)
         self._inspector.show(self.session)
         if len(self._branches) > 1:
-            self._show_branches(running=snapshot.running)
+            self._branching.show(self.session, self._other, running=snapshot.running)
         serve_while_busy(self)
         self._stay.drawn()
-
-    def _show_branches(self, *, running: bool) -> None:
-        """Show the tree of branches, and how this one differs from the one it was begun at."""
-        if self._tree is None or self._comparison is None:
-            self._tree, self._comparison = BranchTree(self._switch), Differences()
-            self._branching.children = (self._tree, self._comparison)
-        if not running:
-            self._tree.show(self.session, self.session.branch_id)
-        self._comparison.show(self.session, self._other)
 
     def _before(self) -> float:
         """Return how long a run may take that is drawn when it has ended only."""
@@ -339,7 +327,7 @@ class Panel(ipywidgets.VBox):
             Of the new branch; the panel shows it now, with the one before to compare.
         """
         if at is None:
-            at = _fork_point(self.session.snapshot)
+            at = fork_point(self.session.snapshot)
         forked = self.session.fork(at=at, name=name)
         self._attach(forked)
         return forked
@@ -405,10 +393,3 @@ class Panel(ipywidgets.VBox):
         if unattended():
             return static_bundle(self.session)
         return super()._repr_mimebundle_(**options)
-
-
-def _fork_point(snapshot: Snapshot) -> int | None:
-    """Return where a plain Fork begins: at the question that waits, else before the last answer."""
-    if snapshot.pending or not snapshot.records:
-        return None
-    return snapshot.records[-1].sequence - 1
