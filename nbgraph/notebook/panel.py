@@ -379,6 +379,10 @@ class Panel(ipywidgets.VBox):
         super().close()
         take_away(*parts)
 
+    def __repr__(self) -> str:
+        session = self.session
+        return f"<Panel of thread {session.thread_id!r}, branch {session.branch_id!r}>"
+
     def _ipython_display_(self, **_: Any) -> None:
         self._stay.show()
 

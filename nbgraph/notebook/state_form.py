@@ -15,6 +15,7 @@ from nbgraph.notebook.form import Form
 from nbgraph.notebook.labels import set_text, visible
 from nbgraph.notebook.lean import Column, button, column, menu, row, set_hidden
 from nbgraph.notebook.lean import said as label
+from nbgraph.notebook.parts import within
 from nbgraph.session import Session
 
 __all__ = ["StateForm", "few", "start_schema"]
@@ -141,8 +142,10 @@ class StateForm(Column):
 
     def close(self) -> None:
         """Close the form with all its parts."""
-        self.form.close()
+        inner = list(within(self))
         super().close()
+        for part in inner:
+            part.close()
 
 
 def few(form: Form, shown: int, count: int) -> ipywidgets.VBox:
@@ -164,6 +167,8 @@ def few(form: Form, shown: int, count: int) -> ipywidgets.VBox:
 def start_schema(schema: Mapping[str, Any]) -> tuple[Mapping[str, Any], int]:
     """Return the schema of an input with what must be given first, and how many fields that are."""
     properties: Mapping[str, Any] = schema.get("properties", {})
+    if not properties and schema.get("type") == "object":  # any keys, and none are an input too
+        return {"title": "Input", "default": {}, **schema}, 0
     needed = [name for name in schema.get("required", ()) if name in properties]
     first = {name: properties[name] for name in properties if name in needed}
     if not first:
