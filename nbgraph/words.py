@@ -49,7 +49,7 @@ def status(snapshot: Snapshot) -> str:
     if snapshot.status != "interrupted":
         return _STATUS[snapshot.status][0]
     if snapshot.pending:
-        return "Waiting for you"
+        return "Expired, not answered" if _is_over(snapshot) else "Waiting for you"
     where = f" before {', '.join(snapshot.next)}" if snapshot.next else ""
     return f"Paused{where}"
 
@@ -133,6 +133,13 @@ def _why_not_going(snapshot: Snapshot) -> str | None:
 def late(snapshot: Snapshot) -> Mapping[str, object]:
     """Return the questions whose time is over, by key."""
     return overdue(snapshot.pending, time.time())
+
+
+def _is_over(snapshot: Snapshot, node: str | None = None) -> bool:
+    """Return whether the time is over of all that waits, or of all that a node asks."""
+    asked = [key for key, each in snapshot.pending.items() if node in (None, each.node)]
+    over = late(snapshot) if asked else {}
+    return bool(asked) and all(key in over for key in asked)
 
 
 def why(snapshot: Snapshot) -> str:
@@ -246,8 +253,7 @@ def lines(snapshot: Snapshot, now: float | None = None) -> Mapping[str, str]:
     for path, mark in snapshot.marks.items():
         progress = snapshot.progress.get(path)
         if mark == "waiting" and now is not None and path in asked:
-            since = now - asked[path]
-            text = f"for {age(since)}" if since >= 60 else "just asked"
+            text = "expired" if _is_over(snapshot, path) else _waits(now - asked[path])
         elif how := how_ended(snapshot.reports.get(path)) if mark in ("done", "skipped") else "":
             visits = progress.visits if progress else 1
             text = f"×{visits} · {how}" if visits > 1 else how
@@ -258,6 +264,10 @@ def lines(snapshot: Snapshot, now: float | None = None) -> Mapping[str, str]:
         many = step.count(path) if step is not None and mark in _OPEN else 0
         found[path] = _fanned(step, path, mark, text) if step is not None and many > 1 else text
     return found | dict.fromkeys(snapshot.joining, "not all arrived")
+
+
+def _waits(seconds: float) -> str:
+    return f"for {age(seconds)}" if seconds >= 60 else "just asked"
 
 
 _OPEN = ("running", "waiting", "failed")

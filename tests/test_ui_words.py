@@ -12,10 +12,15 @@ from nbgraph.snapshot import Progress, Snapshot
 
 ASKED = {"a:0": Interrupt(key="a:0", id="0", node="a", task_id="a")}
 TASKS = (TaskSpec(task_id="a", node="a"),)
+LATE = {"a:0": ASKED["a:0"].model_copy(update={"expires_at": 1.0})}
 SNAPSHOTS = {
     "new": Snapshot(),
     "running": Snapshot(Position(sequence=1, tasks=TASKS), running=True),
     "waiting": Snapshot(Position(sequence=2, tasks=TASKS, pending=ASKED, paused="interrupt")),
+    "expired": Snapshot(Position(sequence=2, tasks=TASKS, pending=LATE, paused="interrupt")),
+    "one of two expired": Snapshot(
+        Position(sequence=2, tasks=TASKS, pending={**LATE, "a:1": ASKED["a:0"]}, paused="interrupt")
+    ),
     "breakpoint": Snapshot(Position(sequence=2, tasks=TASKS, paused="before")),
     "stopped": Snapshot(Position(sequence=2, tasks=TASKS)),
     "finished": Snapshot(Position(sequence=3, step=1)),
@@ -28,6 +33,8 @@ SNAPSHOTS = {
         ("new", "New", "idle"),
         ("running", "Running", "running"),
         ("waiting", "Waiting for you", "waiting"),
+        ("expired", "Expired, not answered", "waiting"),
+        ("one of two expired", "Waiting for you", "waiting"),
         ("breakpoint", "Paused before a", "idle"),
         ("stopped", "Stopped", "idle"),
         ("finished", "Finished", "done"),

@@ -10,8 +10,9 @@ from nbgraph.inspection import inspect_node
 from nbgraph.notebook.breakpoints import toggle_breakpoint
 from nbgraph.notebook.parts import key_class
 from nbgraph.session import Session
+from nbgraph.snapshot import Snapshot
 
-__all__ = ["Acts", "Shows"]
+__all__ = ["Acts", "Shows", "fork_point"]
 
 
 class Shows(Protocol):
@@ -103,3 +104,10 @@ class Acts:
         if update:
             session.edit(update)
         session.proceed()
+
+
+def fork_point(snapshot: Snapshot) -> int | None:
+    """Return where a plain Fork begins: at the question that waits, else before the last answer."""
+    if snapshot.pending or not snapshot.records:
+        return None
+    return snapshot.records[-1].sequence - 1

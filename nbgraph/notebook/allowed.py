@@ -10,7 +10,8 @@ from nbgraph.core.hidden import reveal
 from nbgraph.core.json_values import Json
 from nbgraph.drawing import cut
 from nbgraph.literals import literal
-from nbgraph.notebook.parts import button, classed, row, text
+from nbgraph.notebook.lean import Row, button, row, set_hidden
+from nbgraph.notebook.lean import said as text
 from nbgraph.notebook.routing import serve_while_busy
 from nbgraph.notebook.tool_card import ToolCard
 from nbgraph.tool_calls import findings_of
@@ -29,7 +30,7 @@ def _is_long(value: Json) -> bool:
     return excerpts.is_long(literal(start))
 
 
-class Allowed(ipywidgets.HBox):
+class Allowed(Row):
     """The tools whose calls a panel approves by itself.
 
     They are kept in the kernel's memory only, and for one branch. A call is asked about all the
@@ -38,10 +39,8 @@ class Allowed(ipywidgets.HBox):
     """
 
     def __init__(self) -> None:
-        super().__init__()
-        classed(self, "nbgraph-allowed", "nbgraph-note")
+        super().__init__((), "nbgraph-allowed", "nbgraph-note", hidden=True)
         self._names: list[str] = []
-        self._show()
 
     @property
     def tools(self) -> tuple[str, ...]:
@@ -69,7 +68,7 @@ class Allowed(ipywidgets.HBox):
         gone, self.children = self.children, tuple(self._parts())
         for each in gone:
             each.close()
-        self.layout.display = None if self._names else "none"
+        set_hidden(self, hidden=not self._names)
         serve_while_busy(self)
 
     def _parts(self) -> list[ipywidgets.Widget]:

@@ -16,7 +16,9 @@ from nbgraph.notebook.drafts import StartPlace
 from nbgraph.notebook.failure import FailureCard, Ways, failure_of
 from nbgraph.notebook.form import Form
 from nbgraph.notebook.labels import set_text
-from nbgraph.notebook.parts import classed, column, text
+from nbgraph.notebook.lean import Column, column, is_hidden
+from nbgraph.notebook.lean import said as text
+from nbgraph.notebook.parts import take_away
 from nbgraph.notebook.questions import Questions
 from nbgraph.notebook.records import record_card, result_card
 from nbgraph.notebook.state_form import StateForm, few, start_schema
@@ -26,7 +28,7 @@ from nbgraph.snapshot import Snapshot
 __all__ = ["Beside"]
 
 
-class Beside(ipywidgets.VBox):
+class Beside(Column):
     """The cards and forms of a thread, those first that need a person.
 
     Parameters
@@ -64,11 +66,11 @@ class Beside(ipywidgets.VBox):
         self._editing: StateForm | None = None
         self._end: tuple[Any, ipywidgets.Widget | None] = (None, None)
         self._failure: tuple[Any, FailureCard | None] = (None, None)
+        self._dropped: list[ipywidgets.Widget] = []
         self._nothing = text("", "nbgraph-2nd")
         # A front end draws all that follows a change in a box anew, so what grows has its own.
         self._needed, self._given, self._rest = (column([], "nbgraph-slot") for _ in range(3))
-        super().__init__([self._needed, self._given, self._rest])
-        classed(self, "nbgraph-main")
+        super().__init__([self._needed, self._given, self._rest], "nbgraph-main")
 
     @property
     def opened(self) -> bool:
@@ -83,12 +85,28 @@ class Beside(ipywidgets.VBox):
         needed += self._start_form(snapshot)
         given: list[Any] = [self._record(record) for record in snapshot.records]
         rest: list[Any] = [*filter(None, [self._result(snapshot)])]
-        if all(each.layout.display == "none" for each in (*needed, *given, *rest)):
+        if all(map(is_hidden, (*needed, *given, *rest))):
             set_text(self._nothing, words.waiting_for(snapshot))
             rest.append(self._nothing)
         _put(self._needed, needed)
         _put(self._given, given)
         _put(self._rest, [*rest, self._doing])
+        self._close_dropped()
+
+    def _drop(self, widget: ipywidgets.Widget | None) -> None:
+        """Take note that a widget stands there no more, once all is shown."""
+        if widget is not None:
+            self._dropped.append(widget)
+
+    def _close_dropped(self) -> None:
+        dropped, self._dropped = self._dropped, []
+        take_away(*dropped)
+
+    def close(self) -> None:
+        """Close it with all that may stand there."""
+        take_away(self._nothing, *self._dropped)
+        self._questions.close()
+        super().close()
 
     def edit(self, edited: Callable[[Mapping[str, Any]], object]) -> StateForm:
         """Return a form of the state, to be shown; `edited` takes what a person changed."""
@@ -107,6 +125,7 @@ class Beside(ipywidgets.VBox):
     def _failed(self, snapshot: Snapshot) -> ipywidgets.Widget | None:
         about = failure_of(snapshot)
         if about != self._failure[0]:
+            self._drop(self._failure[1])
             card = None if about is None else FailureCard(self._session, self._ways)
             self._failure = (about, card)
         return self._failure[1]
@@ -114,6 +133,7 @@ class Beside(ipywidgets.VBox):
     def _start_form(self, snapshot: Snapshot) -> list[ipywidgets.Widget]:
         wanted = snapshot.status == "new" or (self.again and snapshot.status == "completed")
         if snapshot.running or not wanted:
+            self._drop(self._start)
             self._start = None
             return []
         if self._start is None:
@@ -140,6 +160,7 @@ class Beside(ipywidgets.VBox):
             return None
         state = self._session.state
         if self._end[0] != state:
+            self._drop(self._end[1])
             secrets = call_secrets(self._session.history())
             self._end = (state, result_card(covered(state, secrets)))
         return self._end[1]

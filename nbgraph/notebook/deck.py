@@ -13,17 +13,9 @@ from nbgraph.core.hidden import reveal
 from nbgraph.drawing import cut
 from nbgraph.errors import ResumeError
 from nbgraph.notebook.comment import Comment
-from nbgraph.notebook.parts import (
-    button,
-    classed,
-    column,
-    key_class,
-    mark,
-    row,
-    set_class,
-    spacer,
-    text,
-)
+from nbgraph.notebook.lean import Column, Row, button, column, row, set_hidden
+from nbgraph.notebook.lean import said as text
+from nbgraph.notebook.parts import key_class, mark, set_class, set_classes, spacer, take_away
 from nbgraph.notebook.routing import serve_while_busy
 from nbgraph.notebook.tool_card import ToolCard
 from nbgraph.snapshot import Mark
@@ -36,7 +28,7 @@ _SIGNS: Mapping[Mark, str] = {"waiting": "◆", "done": "✓", "failed": "✕"}
 _NAME_LIMIT, _WORDS_LIMIT = 24, 40
 
 
-class Calls(ipywidgets.VBox):
+class Calls(Column):
     """The tool cards of a panel: one after the other, and one decision for each.
 
     A single card stands for itself and sends its decision at once.
@@ -60,25 +52,39 @@ class Calls(ipywidgets.VBox):
         holding: Callable[[], AbstractContextManager[object]],
         focus_on: Callable[[str], object],
     ) -> None:
-        super().__init__()
-        self._comment = Comment(focus_on)
+        super().__init__((), "nbgraph-calls")
+        self._focus_on = focus_on
+        self._comment: Comment | None = None
         self._lock, self._holding = lock, holding
-        classed(self, "nbgraph-calls")
         self._give = send
         self._cards: tuple[ToolCard, ...] = ()
         self._at = 0
+        self._segments = Row((), "nbgraph-segments")
+        self._bar: tuple[ipywidgets.Widget, ...] = ()
+
+    def close(self) -> None:
+        """Close it with its parts, also while they are not seen; the cards stay."""
+        take_away(*self._bar, self._segments)
+        super().close()
+
+    def _around(self, card: ToolCard) -> tuple[ipywidgets.Widget, ...]:
+        """Return a card within what several have in common, which is made for the first of them."""
+        if not self._bar:
+            self._bar = self._made()
+        head, foot = self._bar
+        return head, self._segments, card, foot
+
+    def _made(self) -> tuple[ipywidgets.Widget, ...]:
         self._title = text("", "nbgraph-title")
         self._count = text("", "nbgraph-2nd")
         note = text("Nothing runs before you send", "nbgraph-2nd", "nbgraph-hide-s")
-        self._head = row(
-            [mark("waiting"), self._title, self._count, spacer(), note], "nbgraph-head"
-        )
-        self._segments = classed(ipywidgets.HBox(), "nbgraph-segments")
+        head = row([mark("waiting"), self._title, self._count, spacer(), note], "nbgraph-head")
         self._all = button("", self.approve_all, "nbgraph-approve-all")
         self._submit = button("", self._press, "nbgraph-submit")
         self._why = text("", "nbgraph-note", "nbgraph-text")
-        acts = row([self._all, spacer(), self._comment.switch, self._submit], "nbgraph-actions")
-        self._foot = column([self._comment.box, acts, self._why], "nbgraph-foot")
+        comment = self._in_common
+        acts = row([self._all, spacer(), comment.switch, self._submit], "nbgraph-actions")
+        return head, column([comment.box, acts, self._why], "nbgraph-foot")
 
     @property
     def cards(self) -> tuple[ToolCard, ...]:
@@ -93,14 +99,23 @@ class Calls(ipywidgets.VBox):
     @property
     def comment(self) -> str | None:
         """What is said beside the decisions: of a single card its own, of several one for all."""
-        return self._cards[0].comment if len(self._cards) == 1 else self._comment.text
+        if len(self._cards) == 1:
+            return self._cards[0].comment
+        return None if self._comment is None else self._comment.text
 
     @comment.setter
     def comment(self, text: str | None) -> None:
         if len(self._cards) == 1:
             self._cards[0].comment = text
         else:
-            self._comment.text = text
+            self._in_common.text = text
+
+    @property
+    def _in_common(self) -> Comment:
+        """What is said beside the decisions of several cards; made with what stands around them."""
+        if self._comment is None:
+            self._comment = Comment(self._focus_on)
+        return self._comment
 
     def put(self, cards: Sequence[ToolCard]) -> None:
         """Show other cards; the one that was shown stays if it is among them."""
@@ -111,7 +126,8 @@ class Calls(ipywidgets.VBox):
         deck = self if len(cards) > 1 else None
         for card in cards:
             card.together(deck)
-        self._comment.text = None
+        if self._comment is not None:
+            self._comment.text = None
         if said is not None:
             self.comment = said
         if shown in self._cards:
@@ -119,7 +135,8 @@ class Calls(ipywidgets.VBox):
         else:
             waiting = (at for at, card in enumerate(cards) if card.mark == "waiting")
             self._at = next(waiting, 0)
-        buttons = [self._segment(at, card) for at, card in enumerate(cards)]
+        several = cards if len(cards) > 1 else ()
+        buttons = [self._segment(at, card) for at, card in enumerate(several)]
         gone, self._segments.children = self._segments.children, tuple(buttons)
         for each in gone:
             each.close()
@@ -209,7 +226,7 @@ class Calls(ipywidgets.VBox):
             return
         card.show_face()
         is_one = len(self._cards) == 1
-        shown = (card,) if is_one else (self._head, self._segments, card, self._foot)
+        shown = (card,) if is_one else self._around(card)
         if shown != self.children:
             self.children = shown
         if not is_one:
@@ -227,9 +244,8 @@ class Calls(ipywidgets.VBox):
             name = cut(reveal(card.call.tool_name), _NAME_LIMIT)
             said = cut(reveal(card.said), _WORDS_LIMIT)
             segment.description = f"{_SIGNS[card.mark]} {at + 1} {name}\n{said}"
-            for mark_name in _SIGNS:
-                set_class(segment, mark_name, on=card.mark == mark_name)
-            set_class(segment, "here", on=at == self._at)
+            marks = {mark_name: mark_name == card.mark for mark_name in _SIGNS}
+            set_classes(segment, {**marks, "here": at == self._at})
 
     def _show_foot(self) -> None:
         waiting, alike = len(self._undecided()), self._alike()
@@ -237,9 +253,9 @@ class Calls(ipywidgets.VBox):
         tool = cut(reveal(alike[0].call.tool_name), _NAME_LIMIT) if alike else ""
         held = self._held_all()
         self._all.description = f"Approve all {len(alike)} {tool}"
-        self._all.layout.display = None if len(alike) > 1 else "none"
+        set_hidden(self._all, hidden=len(alike) < 2)
         set_class(self._all, "nbgraph-held", on=bool(held))
-        self._comment.lock(locked=is_sent)
+        self._in_common.lock(locked=is_sent)
         self._submit.description = f"Send {many(len(self._cards), 'decision')}"
         set_class(self._submit, "primary", on=not (waiting or is_sent))
         set_class(self._submit, "nbgraph-held", on=bool(waiting) or is_sent)

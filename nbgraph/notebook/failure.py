@@ -13,7 +13,9 @@ from nbgraph import words
 from nbgraph.activity import brief
 from nbgraph.core.events import ErrorInfo
 from nbgraph.notebook.labels import visible
-from nbgraph.notebook.parts import button, classed, column, mark, row, spacer, text
+from nbgraph.notebook.lean import Column, button, column, row, tabs
+from nbgraph.notebook.lean import said as text
+from nbgraph.notebook.parts import classed, mark, spacer, take_away
 from nbgraph.notebook.state_form import StateForm
 from nbgraph.session import Session
 from nbgraph.snapshot import Snapshot
@@ -45,7 +47,7 @@ class Ways(Protocol):
         ...
 
 
-class FailureCard(ipywidgets.VBox):
+class FailureCard(Column):
     """A failure with its traceback and the ways out of it.
 
     Parameters
@@ -64,12 +66,7 @@ class FailureCard(ipywidgets.VBox):
         self._who = self._failed.node if self._failed else "the run"
         self._form: StateForm | None = None
         options = (_RETRY, _EDIT, _SKIP) if self._failed else (_RETRY, _EDIT)
-        self._choice: Any = classed(
-            ipywidgets.RadioButtons(options=options, value=_RETRY),
-            "nbgraph-choice",
-            "nbgraph-tabs",
-            "nbgraph-ways",
-        )
+        self._choice: Any = tabs(options, _RETRY, "nbgraph-ways")
         self._choice.observe(self._chosen, "value")
         self._body = column([])
         self._asks = column(
@@ -81,9 +78,13 @@ class FailureCard(ipywidgets.VBox):
         error = self._failed.error if self._failed else _error(snapshot)
         self._told = (_banner(snapshot, self._who, error), *_traces(error))
         self._note = text(_NOTE, "nbgraph-help")
-        super().__init__([*self._told, self._asks, self._note])
-        classed(self, "nbgraph-failure")
+        super().__init__([*self._told, self._asks, self._note], "nbgraph-failure")
         self._show()
+
+    def close(self) -> None:
+        """Close it with its parts, also while they are not seen."""
+        take_away(self._asks, self._note, self._left)
+        super().close()
 
     def choose(self, way: str) -> StateForm | None:
         """Choose a way, as the buttons do; return its form, where it has one."""

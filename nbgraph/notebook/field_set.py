@@ -30,9 +30,10 @@ from nbgraph.forms import (
 )
 from nbgraph.notebook.editor import Editor, Making
 from nbgraph.notebook.editors import edit
-from nbgraph.notebook.lean import set_hidden
+from nbgraph.notebook.lean import column, set_hidden
 from nbgraph.notebook.object_editor import ObjectEditor
 from nbgraph.notebook.parts import within
+from nbgraph.notebook.routing import serve_while_busy
 
 __all__ = ["WHOLE", "FieldSet", "Widgets", "error_line"]
 
@@ -66,17 +67,29 @@ class FieldSet:
         self._tell = changed
         making = Making(edit, self._changed, lambda widget: focus(_named(widget)), widgets)
         self._root = edit(field, making)
-        whole = JsonField(label="Answer", why="the whole answer")
-        self._whole = edit(whole, Making(edit, self._whole_changed, making.focus, {}))
-        self._as_json = self._is_over = False
+        self._making = making
+        self._text: Editor | None = None
+        self._place = column((), "nbgraph-slot", "nbgraph-gone")
+        self._as_json = self._is_over = self._is_locked = False
         self._secrets: dict[str, Json] = {}
-        set_hidden(self._whole.box, hidden=True)
         self._put(untouched(field))
+
+    @property
+    def _whole(self) -> Editor:
+        """The text of the whole answer, which is made when a person first asks for it."""
+        if self._text is None:
+            whole = JsonField(label="Answer", why="the whole answer")
+            making = Making(edit, self._whole_changed, self._making.focus, {})
+            self._text = edit(whole, making)
+            self._text.lock(locked=self._is_locked)
+            self._place.children = (self._text.box,)
+            serve_while_busy(self._place)
+        return self._text
 
     @property
     def boxes(self) -> tuple[ipywidgets.Widget, ipywidgets.Widget]:
         """What stands on the page; one of the two is hidden."""
-        return self._inputs_box, self._whole.box
+        return self._inputs_box, self._place
 
     @property
     def _inputs_box(self) -> Any:
@@ -183,9 +196,10 @@ class FieldSet:
 
     def lock(self, *, locked: bool) -> None:
         """Let nobody change anything, or again what is not read-only."""
-        locked = locked or self._is_over
+        self._is_locked = locked = locked or self._is_over
         _lock(self._root, locked=locked)
-        self._whole.lock(locked=locked)
+        if self._text is not None:
+            self._text.lock(locked=locked)
 
     def end(self) -> None:
         """Let nobody change anything ever again."""
@@ -207,7 +221,8 @@ class FieldSet:
         """Note that a person has been everywhere, or nowhere."""
         for _, editor in _all("", self._root):
             editor.visited = visited
-        self._whole.visited = visited
+        if self._text is not None:
+            self._text.visited = visited
 
     def switch(self, *, as_json: bool) -> bool:
         """Change to the other way of answering; return False if the text is no JSON."""
@@ -219,7 +234,7 @@ class FieldSet:
             return False
         self._as_json = as_json
         set_hidden(self._inputs_box, hidden=as_json)
-        set_hidden(self._whole.box, hidden=not as_json)
+        set_hidden(self._place, hidden=not as_json)
         return True
 
     def _masked(self) -> Json:
@@ -262,13 +277,14 @@ class FieldSet:
         for at, editor in _all("", self._root):
             is_shown = (editor.visited or at in given) and places[at] is editor
             editor.show_error(errors.get(at) if is_shown else None)
-        is_shown = self._whole.visited or WHOLE in given
-        self._whole.show_error(errors.get(WHOLE) if is_shown else None)
+        if self._text is not None:
+            is_shown = self._text.visited or WHOLE in given
+            self._text.show_error(errors.get(WHOLE) if is_shown else None)
 
     def in_order(self, errors: Mapping[str, str]) -> list[tuple[str, Editor]]:
         """Return the places of errors in the order of the form."""
-        every = [*self.places.items(), (WHOLE, self._whole)]
-        return [(place, editor) for place, editor in every if place in errors]
+        found = [(place, each) for place, each in self.places.items() if place in errors]
+        return [*found, (WHOLE, self._whole)] if WHOLE in errors else found
 
     def focus_class(self, place: str) -> str:
         """Return a class that only the field at this place wears."""

@@ -26,7 +26,6 @@ from nbgraph.notebook.form_view import (
     Head,
     Summary,
     message_label,
-    note,
     payload_table,
 )
 from nbgraph.notebook.keys import Keys
@@ -190,8 +189,8 @@ class Form(Whole):
             yield said("* needed", "nbgraph-2nd", "nbgraph-small")
         yield from self._fields.boxes
         yield self._actions.box
-        if interrupt:
-            yield note(interrupt.node)
+        if self._head:
+            yield self._head.note
 
     # --- the answer ---------------------------------------------------------------------------
 
@@ -263,7 +262,10 @@ class Form(Whole):
         """Let the answer be changed and submitted again, while the question has time."""
         self._sent = False
         self._fields.lock(locked=False)
-        self._actions.hold(held=self._is_over)
+        if self._is_over:
+            self._close_up()
+        else:
+            self._actions.hold(held=False)
 
     def _deliver(self) -> bool:
         reading = self._fields.reading()
@@ -381,7 +383,7 @@ class Form(Whole):
         """Let nobody change or send anything any more."""
         self._summary.hide()
         self._fields.end()
-        self._actions.hold(held=True)
+        self._actions.hold(held=True, why="Its time is over")
 
     def __repr__(self) -> str:
         asked = self._asked.interrupt

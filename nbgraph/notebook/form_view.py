@@ -16,23 +16,33 @@ from nbgraph.notebook.comment import Comment
 from nbgraph.notebook.deadline import Deadline
 from nbgraph.notebook.labels import set_text
 from nbgraph.notebook.lean import button, column, grid, is_hidden, row, said, set_hidden
-from nbgraph.notebook.parts import classed, set_class
+from nbgraph.notebook.parts import set_class
+from nbgraph.notebook.routing import serve_while_busy
+from nbgraph.notebook.shared import slim
 
 __all__ = [
     "Actions",
     "Head",
     "Summary",
     "message_label",
-    "note",
     "payload_table",
     "rows_table",
 ]
 
 Press = Callable[[], object]
 
+_AFTER = "After you submit, {} runs again from its first line."
+_OVER = "It takes no answer any more. What you typed stays here to read."
+
 
 class Head:
-    """Who asks, since when, under which key, and until when."""
+    """Who asks, since when, under which key, and until when.
+
+    Attributes
+    ----------
+    note : Label
+        What stands at the end: what happens after an answer, or that its time is over.
+    """
 
     def __init__(self, interrupt: Interrupt, field: Field) -> None:
         self._since, now = interrupt.created_at, time.time()
@@ -50,6 +60,8 @@ class Head:
             "nbgraph-head",
         )
         self.boxes = head, self._deadline.box
+        self._node = interrupt.node
+        self.note = said("", "nbgraph-note")
         self.tick(now)
 
     @property
@@ -60,7 +72,9 @@ class Head:
     def tick(self, now: float, say: Callable[[str], object] = str) -> bool:
         """Say how long the question waits, and still may; return whether it has just expired."""
         set_text(self._age, f"for {age(now - self._since)}" if self._since else "")
-        return self._deadline.tick(now, say)
+        has_ended = self._deadline.tick(now, say)
+        set_text(self.note, _OVER if self.is_over else _AFTER.format(self._node))
+        return has_ended
 
 
 def message_label(message: str) -> ipywidgets.Label:
@@ -81,17 +95,11 @@ def payload_table(payload: Json) -> ipywidgets.Widget:
     return rows_table(payload_rows(payload))
 
 
-def note(node: str) -> ipywidgets.Label:
-    """Return what happens after an answer."""
-    return said(f"After you submit, {node} runs again from its first line.", "nbgraph-note")
-
-
 class Summary:
     """What is missing or not right, all together, above the fields."""
 
     def __init__(self) -> None:
-        self.box = column((), "nbgraph-summary")
-        self.hide()
+        self.box = column((), "nbgraph-summary", "nbgraph-gone")
 
     def hide(self) -> None:
         """Take it away."""
@@ -129,8 +137,9 @@ class Actions:
         self.comment = comment
         self.submit = button(text, submit, "nbgraph-submit", "primary")
         self._said = said("", "nbgraph-2nd", "nbgraph-small")
-        self._mode = ipywidgets.ToggleButtons(options=("Form", "JSON"))
-        classed(self._mode, "nbgraph-choice", "nbgraph-json")
+        self._mode: Any = slim(ipywidgets.ToggleButtons)(
+            options=("Form", "JSON"), _dom_classes=("nbgraph-choice", "nbgraph-json")
+        )
         self._switch = switch
         self._mode.observe(self._switched, names="index")
         self.row = row(
@@ -145,11 +154,9 @@ class Actions:
             ),
             "nbgraph-actions",
         )
-        self._code = ipywidgets.Textarea(rows=3, disabled=False)
-        classed(self._code, "nbgraph-mono", "nbgraph-code")
-        set_hidden(self._code, hidden=True)
-        above = () if comment is None else (comment.box,)
-        self.box = column((*above, self.row, self._code), "nbgraph-after")
+        self._code: Any = None
+        self._above = () if comment is None else (comment.box,)
+        self.box = column((*self._above, self.row), "nbgraph-after")
 
     def _switched(self, change: Any) -> None:
         self._switch(change["new"] == 1)
@@ -168,6 +175,11 @@ class Actions:
 
     def show_code(self, code: str) -> None:
         """Show code to copy, or take it away if it is there already."""
+        if self._code is None:
+            dress = ("nbgraph-mono", "nbgraph-code", "nbgraph-gone")
+            self._code = slim(ipywidgets.Textarea)(_dom_classes=dress)
+            self.box.children = (*self._above, self.row, self._code)
+            serve_while_busy(self._code)
         is_shown = not is_hidden(self._code) and self._code.value == code
         self._code.value = code
         self._code.rows = min(12, code.count("\n") + 1)

@@ -11,8 +11,10 @@ from ipywidgets.widgets.widget_button import ButtonStyle
 from nbgraph import words
 from nbgraph.axis import Axis, axis
 from nbgraph.notebook.labels import set_text, visible
+from nbgraph.notebook.lean import Column, grid, row, set_hidden
+from nbgraph.notebook.lean import said as text
 from nbgraph.notebook.marks import show_mark
-from nbgraph.notebook.parts import classed, mark, row, set_class, set_classes, text
+from nbgraph.notebook.parts import classed, mark, set_class, set_classes
 from nbgraph.notebook.routing import serve_while_busy
 from nbgraph.notebook.shared import shared
 from nbgraph.timetable import Person, Span, TaskRow
@@ -25,7 +27,7 @@ _KINDS = ("work", "wait", "fail", "running")
 _SIGNS = {"work": "", "wait": "◆", "fail": "✕", "running": ""}
 
 
-class Gantt(ipywidgets.VBox):
+class Gantt(Column):
     """The rows of a timetable; a press on a bar chooses its superstep."""
 
     def __init__(self, chosen: Callable[[int], object]) -> None:
@@ -33,7 +35,7 @@ class Gantt(ipywidgets.VBox):
         self._rows: list[_Row] = []
         self._ticks = row([], "hd", "lane", "ticks")
         self._heads = (text("#  task", "hd"), self._ticks, text("time", "hd", "dur"))
-        self._grid = classed(ipywidgets.GridBox(self._heads), "nbgraph-gantt")
+        self._grid = grid(self._heads, "nbgraph-gantt")
         self._hidden = text("", "nbgraph-2nd", "nbgraph-small")
         super().__init__([self._grid, self._hidden])
 
@@ -63,7 +65,7 @@ class Gantt(ipywidgets.VBox):
             f"{count} {word}" for count, word in ((before, "earlier"), (after, "later")) if count
         ]
         set_text(self._hidden, f"{' and '.join(hidden)} tasks not shown" if hidden else "")
-        self._hidden.layout.display = None if hidden else "none"
+        set_hidden(self._hidden, hidden=not hidden)
 
     def _show_ticks(self, line: Axis | None) -> None:
         ticks = line.ticks if line is not None else []

@@ -10,6 +10,7 @@ from typing import Any
 import anywidget
 
 from nbgraph.notebook.routing import serve_while_busy
+from nbgraph.notebook.shared import no_layout
 from nbgraph.notebook.style import ensure_style
 
 __all__ = ["Greeted", "module"]
@@ -32,6 +33,7 @@ class Greeted(anywidget.AnyWidget):
     """
 
     _esm = module()
+    layout = no_layout()
 
     def __init__(self, **traits: Any) -> None:
         ensure_style()

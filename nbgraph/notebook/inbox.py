@@ -270,7 +270,7 @@ class Inbox(ipywidgets.VBox):
                 self._store,
                 self._give,
                 self._keys,
-                note=self._answers.what_follows(question),
+                note=lambda late: self._answers.what_follows(question, late=late),
                 close=self.shut,
                 lock=self._painter.lock,
                 take_back_for=lambda: self.take_back_for,

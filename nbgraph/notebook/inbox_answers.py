@@ -64,14 +64,14 @@ class Answers:
         """Whether a question was answered here."""
         return address in self._mine
 
-    def what_follows(self, question: Question) -> str:
-        """Return what an answer to a question leads to."""
+    def what_follows(self, question: Question, *, late: bool) -> str:
+        """Return what an answer to a question leads to; `late` is one whose time is over."""
         graph = question.record.graph
         if self._replies.knows(graph):
-            return f"After your answer, {graph} goes on in the background."
+            return f"{'Then' if late else 'After your answer,'} {graph} goes on in the background."
         return (
-            f"Your answer is recorded. {graph} is not known here: the thread goes on when somebody "
-            "runs it, as a panel's Continue does."
+            f"{'That' if late else 'Your answer'} is recorded. {graph} is not known here: the "
+            "thread goes on when somebody runs it, as a panel's Continue does."
         )
 
     def failures(self) -> list[str]:

@@ -26,7 +26,7 @@ from nbgraph.waiting import Question
 
 __all__ = ["Opened"]
 
-_LATE = "Its time is over: an answer comes too late. "
+_LATE = "Its time is over: an answer comes too late. Go on without one, if you like. "
 
 Send = Callable[[Mapping[Question, Any], str | None], Mapping[Any, NbgraphError]]
 
@@ -91,8 +91,8 @@ class Opened:
         Is given the answer and what is said beside it, and returns why it was not recorded, if so.
     keys : Keys
         Moves the focus.
-    note : str
-        What happens after an answer.
+    note : callable
+        Takes whether its time is over, and returns what happens after an answer, or without one.
     close : callable
         Is called when a person is done with it.
     lock : RLock
@@ -115,7 +115,7 @@ class Opened:
         send: Send,
         keys: Keys,
         *,
-        note: str,
+        note: Callable[[bool], str],
         close: Callable[[], object],
         lock: threading.RLock,
         take_back_for: Callable[[], float],
@@ -156,7 +156,7 @@ class Opened:
             return
         self._questions.tick()
         is_late = self.question.is_overdue(now)
-        set_text(self._note, f"{_LATE if is_late else ''}{self._note_words}")
+        set_text(self._note, f"{_LATE if is_late else ''}{self._note_words(is_late)}")
         self._go_on.layout.display = None if is_late else "none"
 
     def go_on(self) -> bool:

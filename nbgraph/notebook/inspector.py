@@ -13,17 +13,18 @@ from nbgraph.core.driver import NodeShape, TellsInside
 from nbgraph.core.events import TaskFinished
 from nbgraph.covering import call_secrets, covered_text
 from nbgraph.inspection import Look, inspect_node
-from nbgraph.notebook.labels import label, set_text, visible
-from nbgraph.notebook.lean import button, column, row, set_hidden
+from nbgraph.notebook.labels import set_text, visible
+from nbgraph.notebook.lean import Column, button, column, row, set_hidden, tabs
 from nbgraph.notebook.lean import said as text
 from nbgraph.notebook.marks import show_mark
-from nbgraph.notebook.parts import classed, mark, set_class, spacer
-from nbgraph.notebook.shared import slim
+from nbgraph.notebook.parts import mark, set_class, spacer
+from nbgraph.notebook.routing import serve_while_busy
 from nbgraph.session import Session
 
 __all__ = ["Inspector", "NodeActs"]
 
 _LIMIT = 20_000
+_FIRST = "Update"
 _SIDES = ("before", "after")
 
 
@@ -55,7 +56,7 @@ class NodeActs(Protocol):
         ...
 
 
-class Inspector(ipywidgets.VBox):
+class Inspector(Column):
     """What a person sees of a node they chose; nothing until they choose one.
 
     Parameters
@@ -69,6 +70,16 @@ class Inspector(ipywidgets.VBox):
         self._path: str | None = None
         self._shown: object = None
         self._held: dict[str, str] = {}
+        super().__init__((), "nbgraph-section", "nbgraph-inspector", hidden=True)
+
+    def _open(self) -> None:
+        """Let it stand there; its parts are made for the first node that is looked at."""
+        if not self.children:
+            self._make()
+            serve_while_busy(self)
+        set_hidden(self, hidden=False)
+
+    def _make(self) -> None:
         self._mark = mark("idle")
         self._name = text("", "nbgraph-strong", "nbgraph-mono")
         self._line = text("", "nbgraph-2nd")
@@ -88,23 +99,17 @@ class Inspector(ipywidgets.VBox):
         head = row([self._mark, self._name, self._line, spacer(), close], "nbgraph-row")
         asks = [self._answer, self._dismiss, self._again]
         acting = [*asks, *self._sides.values(), self._step, self._until, self._retry]
-        self._part: Any = classed(
-            slim(ipywidgets.RadioButtons)(options=tuple(_PARTS), value="Update"),
-            "nbgraph-choice",
-            "nbgraph-tabs",
-        )
+        self._part: Any = tabs(_PARTS, _FIRST)
         self._part.observe(self._chosen, "value")
-        self._body = label("", "nbgraph-text", "nbgraph-code", "nbgraph-node-body")
-        super().__init__([
+        self._body = text("", "nbgraph-text", "nbgraph-code", "nbgraph-node-body")
+        self.children = (
             head,
             self._about,
             row(acting, "nbgraph-row", "nbgraph-node-acts"),
             self._why,
             self._part,
             column([self._body], "nbgraph-node-box"),
-        ])
-        classed(self, "nbgraph-section", "nbgraph-inspector")
-        self.layout.display = "none"
+        )
 
     def _button(self, name: str, act: str, *more: str) -> ipywidgets.Button:
         def pressed() -> None:
@@ -125,7 +130,7 @@ class Inspector(ipywidgets.VBox):
     @property
     def part(self) -> str:
         """Which part of it is shown: Input, Update, Output, Prints, Error or Source."""
-        return self._part.value
+        return self._part.value if self.children else _FIRST
 
     @part.setter
     def part(self, name: str) -> None:
@@ -134,20 +139,21 @@ class Inspector(ipywidgets.VBox):
     @property
     def text(self) -> str:
         """What is shown of that part."""
-        return self._body.value
+        return self._body.value if self.children else ""
 
     def look_at(self, session: Session, path: str) -> None:
         """Look at a node."""
+        look = inspect_node(session, path)
+        self._open()
         self._path, self._shown = path, None
         set_text(self._why, "")
-        look = inspect_node(session, path)
         self._part.value = "Error" if look.error else self._part.value
         self.show(session)
 
     def look_away(self) -> None:
         """Look at none."""
         self._path = self._shown = None
-        self.layout.display = "none"
+        set_hidden(self, hidden=True)
 
     def _chosen(self, _: Mapping[str, Any]) -> None:
         shown, self._shown = self._shown, None
@@ -172,7 +178,6 @@ class Inspector(ipywidgets.VBox):
         if len(shown) > _LIMIT:
             shown = f"{shown[:_LIMIT]}\n… {len(shown) - _LIMIT:,} more characters"
         set_text(self._body, shown)
-        self.layout.display = None
 
     def _show_head(self, look: Look, node: NodeShape | None) -> None:
         snapshot = look.snapshot

@@ -9,11 +9,40 @@ import ipywidgets
 
 from nbgraph.notebook.labels import NO_MATH, visible
 from nbgraph.notebook.parts import set_class
-from nbgraph.notebook.shared import slim
+from nbgraph.notebook.shared import no_layout, slim
 
-__all__ = ["button", "column", "grid", "is_hidden", "row", "said", "set_hidden", "tick"]
+__all__ = [
+    "Column",
+    "Row",
+    "button",
+    "column",
+    "grid",
+    "is_hidden",
+    "menu",
+    "row",
+    "said",
+    "set_hidden",
+    "tabs",
+    "tick",
+]
 
 _HIDDEN = "nbgraph-gone"
+
+
+class _Part(ipywidgets.Box):
+    layout = no_layout()
+
+    def __init__(self, children: Iterable[Any] = (), *classes: str, hidden: bool = False) -> None:
+        names = (*classes, *((_HIDDEN,) if hidden else ()))
+        super().__init__(tuple(children), _dom_classes=names)
+
+
+class Column(_Part, ipywidgets.VBox):
+    """A part of a panel: a column that has no layout, made with its classes in one message."""
+
+
+class Row(_Part, ipywidgets.HBox):
+    """A part of a panel: a row that has no layout, made with its classes in one message."""
 
 
 def set_hidden(widget: Any, *, hidden: bool) -> None:
@@ -32,12 +61,29 @@ def said(text: str, *classes: str, hidden: bool = False) -> ipywidgets.Label:
     return slim(ipywidgets.Label)(visible(text), _dom_classes=names)
 
 
+def tabs(names: Iterable[str], chosen: str, *classes: str) -> Any:
+    """Return radio buttons in the dress of tabs; the names are ready for a page."""
+    dress = ("nbgraph-choice", "nbgraph-tabs", *classes)
+    return slim(ipywidgets.RadioButtons)(options=tuple(names), value=chosen, _dom_classes=dress)
+
+
+def menu(*classes: str, **traits: Any) -> Any:
+    """Return a list to choose from."""
+    return slim(ipywidgets.Dropdown)(**traits, _dom_classes=("nbgraph-branch", *classes))
+
+
 def button(
-    text: str, press: Callable[[], object], *classes: str, icon: str = "", tooltip: str = ""
+    text: str,
+    press: Callable[[], object],
+    *classes: str,
+    icon: str = "",
+    tooltip: str = "",
+    hidden: bool = False,
 ) -> Any:
     """Return a button that calls `press`; its text is plain on the page, whatever is in it."""
+    names = (*classes, *((_HIDDEN,) if hidden else ()))
     made: Any = slim(ipywidgets.Button)(
-        description=visible(text), icon=icon, tooltip=tooltip, _dom_classes=classes
+        description=visible(text), icon=icon, tooltip=tooltip, _dom_classes=names
     )
     made.on_click(lambda _: press())
     return made

@@ -6,15 +6,14 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import ipywidgets
 import traitlets
 
 from nbgraph import words
 from nbgraph.notebook.greeted import Greeted, module
 from nbgraph.notebook.labels import visible
-from nbgraph.notebook.lean import button, row
-from nbgraph.notebook.parts import classed, spacer
-from nbgraph.notebook.shared import slim
+from nbgraph.notebook.lean import Column, button, row, tabs
+from nbgraph.notebook.lean import said as text
+from nbgraph.notebook.parts import set_class, spacer
 from nbgraph.snapshot import LogLine, Snapshot
 
 __all__ = ["LogLines", "LogView"]
@@ -62,7 +61,7 @@ class LogLines(Greeted):
         return state | {"lines": self._rows} if "lines" in state else state
 
 
-class LogView(ipywidgets.VBox):
+class LogView(Column):
     """A thread's log, with a choice of whose lines are shown."""
 
     def __init__(self) -> None:
@@ -70,18 +69,11 @@ class LogView(ipywidgets.VBox):
         self._all: tuple[LogLine, ...] = ()
         self._from = 0.0
         self._names: tuple[str, ...] = ()
-        self._choice: Any = classed(
-            slim(ipywidgets.RadioButtons)(options=(_ALL,), value=_ALL),
-            "nbgraph-choice",
-            "nbgraph-tabs",
-            "nbgraph-nodes",
-        )
+        self._choice: Any = tabs((_ALL,), _ALL, "nbgraph-nodes")
         self._choice.observe(self._chosen, "index")
-        title = classed(slim(ipywidgets.Label)("Log"), "nbgraph-h3")
         clear = button("Clear", self.clear, "nbgraph-clear", "quiet")
-        head = row([title, self._choice, spacer(), clear], "nbgraph-row")
-        super().__init__([head, self.lines])
-        classed(self, "nbgraph-section", "nbgraph-logs")
+        head = row([text("Log", "nbgraph-h3"), self._choice, spacer(), clear], "nbgraph-row")
+        super().__init__([head, self.lines], "nbgraph-section", "nbgraph-logs")
 
     @property
     def node(self) -> str | None:
@@ -109,10 +101,11 @@ class LogView(ipywidgets.VBox):
         node = self.node
         self._choice.unobserve(self._chosen, "index")
         self._names = names
-        self._choice.options = (_ALL, *map(visible, names))
-        self._choice.index = names.index(node) + 1 if node in names else 0
+        with self._choice.hold_sync():  # one message
+            self._choice.options = (_ALL, *map(visible, names))
+            self._choice.index = names.index(node) + 1 if node in names else 0
+            set_class(self._choice, "nbgraph-many", on=len(names) > _FEW)
         self._choice.observe(self._chosen, "index")
-        (self._choice.add_class if len(names) > _FEW else self._choice.remove_class)("nbgraph-many")
 
     def _chosen(self, _: Mapping[str, Any]) -> None:
         self._refresh()

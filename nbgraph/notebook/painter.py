@@ -25,6 +25,9 @@ class Painter:
     pause : function, optional
         Returns the seconds to rest after a drawing. The server drops messages that come in a
         burst, so what sends many rests long. A hurried wish cuts a long rest short.
+    before : function, optional
+        Returns the seconds to wait before a drawing, which a hurried wish cuts short too: what is
+        over by then is never drawn.
     lock : RLock, optional
         Held while it draws; several painters of the same widgets share one.
 
@@ -39,10 +42,11 @@ class Painter:
         draw: Callable[[], None],
         pause: Callable[[], float] = lambda: _PAUSE,
         *,
+        before: Callable[[], float] = lambda: 0.0,
         lock: threading.RLock | None = None,
     ) -> None:
         self._draw = draw
-        self._pause = pause
+        self._pause, self._before = pause, before
         self._wanted = False
         self._hurry: asyncio.Event | None = None
         self._task: asyncio.Task[None] | None = None
@@ -71,6 +75,7 @@ class Painter:
 
     async def _keep_up(self) -> None:
         while self._wanted:
+            await self._rest(self._before())
             self._wanted = False
             await call_in_worker(self.now)
             await asyncio.sleep(_PAUSE)

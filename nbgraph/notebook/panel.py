@@ -13,24 +13,25 @@ from pydantic import BaseModel
 from nbgraph import words
 from nbgraph.core.store import StateStore
 from nbgraph.errors import NbgraphError, StateStoreError
-from nbgraph.notebook.acts import Acts
+from nbgraph.notebook.acts import Acts, fork_point
 from nbgraph.notebook.allowed import Allowed
 from nbgraph.notebook.beside import Beside
-from nbgraph.notebook.branch_tree import BranchTree
+from nbgraph.notebook.branch_tree import Branching
 from nbgraph.notebook.compare import branches
 from nbgraph.notebook.display import static_bundle, unattended
 from nbgraph.notebook.doing import Doing
 from nbgraph.notebook.form import Form
 from nbgraph.notebook.graph_view import GraphView
 from nbgraph.notebook.inspector import Inspector
+from nbgraph.notebook.lean import column, row
+from nbgraph.notebook.lean import said as text
 from nbgraph.notebook.left import Stay
 from nbgraph.notebook.log_view import LogView
 from nbgraph.notebook.painter import Painter, every
-from nbgraph.notebook.parts import classed, column, row, text
+from nbgraph.notebook.parts import take_away
 from nbgraph.notebook.questions import TAKE_BACK_FOR, Questions
 from nbgraph.notebook.routing import serve_while_busy
 from nbgraph.notebook.state_form import StateForm
-from nbgraph.notebook.state_table import Differences
 from nbgraph.notebook.timeline import PanelTimeline
 from nbgraph.notebook.tool_card import ToolCard
 from nbgraph.notebook.toolbar import Toolbar
@@ -42,6 +43,9 @@ __all__ = ["Panel"]
 
 _TICK = 1.0
 """Seconds between two looks at how long a node runs and a question waits."""
+
+_SHORT = 0.25
+"""Seconds within which a run may end before buttons and forms show that it runs."""
 
 _BETWEEN, _TELLING = 1.0, 0.5
 """Seconds between two drawings while it runs: of everything, and of what nodes say."""
@@ -96,8 +100,7 @@ class Panel(ipywidgets.VBox):
         answers: Mapping[str, Any] | None = None,
         branch_id: str = "main",
     ) -> None:
-        super().__init__()
-        classed(self, "nbgraph")
+        super().__init__(_dom_classes=("nbgraph",))
         self._closed = False
         self._other: Session | None = None
         self._missing = ""
@@ -105,7 +108,7 @@ class Panel(ipywidgets.VBox):
         lock = threading.RLock()
         self._marking = Painter(self._show_graph, lock=lock)
         self._telling = Painter(self._tell, lambda: _TELLING, lock=lock)
-        self._painter = Painter(self._draw, self._rest, lock=lock)
+        self._painter = Painter(self._draw, self._rest, before=self._before, lock=lock)
         live = super()._repr_mimebundle_
         self._stay = Stay(live, self._still, lambda: (self.session,), self._engaged)
         if not isinstance(app, Session):
@@ -145,9 +148,8 @@ class Panel(ipywidgets.VBox):
         self._main = Beside(session, self._questions, self.acts, self._doing, self._fork_before)
         lock = self._painter.lock
         self._timeline = PanelTimeline(session, self._looked, self._attach, lock, self._try)
-        self._tree = BranchTree(self._switch)
+        self._branching = Branching(self._switch)
         self._log = LogView()
-        self._comparison = Differences()
         self._branches = branches(session)
         side = column([self._graph], "nbgraph-side")
         body = row([side, self._main], "nbgraph-body")
@@ -156,13 +158,13 @@ class Panel(ipywidgets.VBox):
             body,
             self._inspector,
             self._timeline,
-            self._tree,
-            self._comparison,
+            self._branching,
             self._log,
         ]
         if session.notice:
             parts.append(text(session.notice, "nbgraph-why"))
-        self.children = (column(parts, "nbgraph-panel"),)
+        gone, self.children = self.children, (column(parts, "nbgraph-panel"),)
+        take_away(*gone)
         self._drawn: Snapshot | None = None
         self._late: Collection[str] = ()
 
@@ -184,7 +186,8 @@ class Panel(ipywidgets.VBox):
         self._marking.want()
         self._telling.want()
         drawn = self._drawn
-        self._painter.want(hurry=drawn is None or drawn.status != snapshot.status)
+        hurry = drawn is None or (drawn.status != snapshot.status and not snapshot.running)
+        self._painter.want(hurry=hurry)
 
     def _buttons(self) -> dict[str, Callable[[], object]]:
         session = self.session
@@ -232,11 +235,15 @@ class Panel(ipywidgets.VBox):
         self._timeline.show(snapshot)
         self._main.show(snapshot)
         self._inspector.show(self.session)
-        if len(self._branches) > 1 and not snapshot.running:
-            self._tree.show(self.session, self.session.branch_id)
-        self._comparison.show(self.session, self._other)
+        if len(self._branches) > 1:
+            self._branching.show(self.session, self._other, running=snapshot.running)
         serve_while_busy(self)
         self._stay.drawn()
+
+    def _before(self) -> float:
+        """Return how long a run may take that is drawn when it has ended only."""
+        starts = self._drawn is not None and not self._drawn.running
+        return _SHORT if starts and self.session.snapshot.running else 0.0
 
     def _rest(self) -> float:
         return _BETWEEN if self.session.snapshot.running else 0.0
@@ -320,7 +327,7 @@ class Panel(ipywidgets.VBox):
             Of the new branch; the panel shows it now, with the one before to compare.
         """
         if at is None:
-            at = _fork_point(self.session.snapshot)
+            at = fork_point(self.session.snapshot)
         forked = self.session.fork(at=at, name=name)
         self._attach(forked)
         return forked
@@ -368,7 +375,9 @@ class Panel(ipywidgets.VBox):
         self._closed = True
         self._unwatch()
         self._stay.gone()
+        parts = (*self.children, self.layout)
         super().close()
+        take_away(*parts)
 
     def __repr__(self) -> str:
         session = self.session
@@ -388,10 +397,3 @@ class Panel(ipywidgets.VBox):
         if unattended():
             return static_bundle(self.session)
         return super()._repr_mimebundle_(**options)
-
-
-def _fork_point(snapshot: Snapshot) -> int | None:
-    """Return where a plain Fork begins: at the question that waits, else before the last answer."""
-    if snapshot.pending or not snapshot.records:
-        return None
-    return snapshot.records[-1].sequence - 1

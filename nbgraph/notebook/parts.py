@@ -24,6 +24,7 @@ __all__ = [
     "set_class",
     "set_classes",
     "spacer",
+    "take_away",
     "text",
     "within",
 ]
@@ -103,6 +104,19 @@ def grid(children: Iterable[Any], *classes: str) -> ipywidgets.GridBox:
 def key_class(key: str) -> str:
     """Return the CSS class of a question's form or card."""
     return f"nbgraph-key-{re.sub('[^A-Za-z0-9]', '-', key)}"
+
+
+def take_away(*widgets: Any) -> None:
+    """Close widgets with all that stands in them, which the kernel would keep otherwise.
+
+    A page that is loaded again makes every widget anew that the kernel keeps, seen or not.
+    """
+    for widget in widgets:
+        for each in (widget, *within(widget)):
+            layout = getattr(each, "layout", None)
+            each.close()
+            if layout is not None:
+                layout.close()
 
 
 def within(widget: Any) -> Iterator[ipywidgets.Widget]:

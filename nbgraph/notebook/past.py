@@ -14,9 +14,9 @@ from nbgraph.covering import call_secrets, covered
 from nbgraph.errors import NbgraphError
 from nbgraph.moments import Change, Moment, changes, moments, writers
 from nbgraph.notebook.labels import set_text, visible
-from nbgraph.notebook.lean import button, column, row, set_hidden
+from nbgraph.notebook.lean import Column, button, column, menu, row, set_hidden
 from nbgraph.notebook.lean import said as text
-from nbgraph.notebook.parts import classed, spacer
+from nbgraph.notebook.parts import spacer, take_away
 from nbgraph.notebook.routing import serve_while_busy
 from nbgraph.notebook.shared import slim
 from nbgraph.notebook.state_form import StateForm
@@ -32,7 +32,7 @@ _BEFORE = "the step before"
 _MODES = ("Diff", "Before", "After")
 
 
-class Past(ipywidgets.VBox):
+class Past(Column):
     """A slider over the steps of a session's branch, and the state at the chosen one.
 
     Parameters
@@ -71,9 +71,20 @@ class Past(ipywidgets.VBox):
         self._seen: dict[tuple[str, int], Snapshot] = {}
         self._drawn: object = None
         self._form: StateForm | None = None
-        self._parts = (self._slide(), self._section())
-        super().__init__(() if closable else self._parts)
-        classed(self, "nbgraph-past")
+        self._parts: tuple[ipywidgets.Widget, ...] = ()
+        super().__init__((), "nbgraph-past")
+        if not closable:
+            self._open()
+
+    def close(self) -> None:
+        """Close it with its parts, also while they are not seen."""
+        take_away(*self._parts)
+        super().close()
+
+    def _open(self) -> None:
+        """Let it stand there; its parts are made when somebody looks at a step at last."""
+        self._parts = self._parts or (self._slide(), self._section())
+        self.children = self._parts
 
     def _slide(self) -> ipywidgets.Widget:
         self._slider = ipywidgets.IntSlider(min=0, max=1, readout=False, continuous_update=False)
@@ -91,10 +102,11 @@ class Past(ipywidgets.VBox):
 
     def _section(self) -> ipywidgets.Widget:
         self._title, self._count = text("", "nbgraph-h3"), text("", "nbgraph-2nd", "nbgraph-small")
-        self._mode: Any = classed(slim(ipywidgets.ToggleButtons)(options=_MODES), "nbgraph-choice")
+        self._mode: Any = slim(ipywidgets.ToggleButtons)(
+            options=_MODES, _dom_classes=("nbgraph-choice",)
+        )
         self._mode.observe(lambda _: self._again(), names="index")
-        self._other: Any = slim(ipywidgets.Dropdown)(options=(_BEFORE,), tooltip="Compared with")
-        classed(self._other, "nbgraph-branch", "nbgraph-with")
+        self._other: Any = menu("nbgraph-with", options=(_BEFORE,), tooltip="Compared with")
         self._other.observe(lambda _: self._again(), names="value")
         self._fork = button(
             "Fork here", self.open_fork, "nbgraph-fork-here", "quiet", icon="code-fork"
@@ -113,8 +125,7 @@ class Past(ipywidgets.VBox):
         )
         self._body = column([], "nbgraph-diff")
         self._forking = column([], "nbgraph-forking")
-        self._why = text("", "nbgraph-why")
-        set_hidden(self._why, hidden=True)
+        self._why = text("", "nbgraph-why", hidden=True)
         return column([head, self._why, self._forking, self._body], "nbgraph-section")
 
     # --- where it stands ----------------------------------------------------------------------
@@ -140,13 +151,15 @@ class Past(ipywidgets.VBox):
     def choose(self, at: int | None) -> None:
         """Look at a step, by its place in `moments`; None goes back to the newest."""
         with self._lock:
-            self.show()
+            self._take_up()
             last = len(self.moments) - 1
             self._at = None if at is None or last < 0 else max(0, min(at, last))
-            if self._closable:
-                self.children = () if self._at is None else self._parts
-            elif self._at == last:
-                self._at = None
+            if not self._closable:
+                self._at = None if self._at == last else self._at
+            elif self._at is None:
+                self.children = ()
+            else:
+                self._open()
             self._end_fork()
             self.show()
         self._moved()
@@ -165,13 +178,16 @@ class Past(ipywidgets.VBox):
     def show(self) -> None:
         """Take up what happened, and draw the chosen step."""
         with self._lock:
-            if self._session.snapshot.position.sequence != len(self._events):
-                self._events = self._session.history()
-                self.moments = moments(self._events)
+            self._take_up()
             moment = self.moment
-            if moment is not None:
+            if moment is not None and self.children:
                 self._show_slider(moment)
                 self._show_state(moment)
+
+    def _take_up(self) -> None:
+        if self._session.snapshot.position.sequence != len(self._events):
+            self._events = self._session.history()
+            self.moments = moments(self._events)
 
     def _show_slider(self, moment: Moment) -> None:
         last = len(self.moments) - 1
@@ -286,6 +302,8 @@ class Past(ipywidgets.VBox):
             self._end_fork()
 
     def _end_fork(self) -> None:
+        if not self._parts:
+            return
         gone, self._forking.children = self._forking.children, ()
         for each in gone:
             each.close()

@@ -23,7 +23,7 @@ from nbgraph.notebook.deck import Calls
 from nbgraph.notebook.drafts import Addressed, Drafts
 from nbgraph.notebook.form import Form
 from nbgraph.notebook.keys import Keys
-from nbgraph.notebook.parts import key_class
+from nbgraph.notebook.parts import key_class, take_away
 from nbgraph.notebook.take_back import TakeBack
 from nbgraph.notebook.tool_card import ToolCard
 from nbgraph.snapshot import Snapshot
@@ -157,6 +157,10 @@ class Questions:
         more = [*([self._calls, self._held.box] if cards else [])]
         more += [self.allowed] if self.allowed.tools else []
         return [*forms, *more]
+
+    def close(self) -> None:
+        """Close what stands on the page; what waits to be sent is sent at its time."""
+        take_away(*self._shown.values(), self._calls, self._held.box, self.allowed)
 
     def _tell_who(self, place: Asking, records: Iterable[Answered]) -> None:
         """Say who answered a question that stood here, if that was not done here.

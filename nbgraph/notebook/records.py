@@ -11,8 +11,9 @@ import ipywidgets
 from nbgraph import words
 from nbgraph.core.position import Answered
 from nbgraph.forms import answer_rows, read, value_words
-from nbgraph.notebook.lean import said
-from nbgraph.notebook.parts import button, column, grid, mark, row, text
+from nbgraph.notebook.lean import button, column, grid, row
+from nbgraph.notebook.lean import said as text
+from nbgraph.notebook.parts import mark
 from nbgraph.notebook.tool_record import decision_record
 from nbgraph.tool_calls import asked_call
 
@@ -74,5 +75,5 @@ def result_card(state: Mapping[str, Any]) -> ipywidgets.VBox:
     if len(shown) > _RESULT_LIMIT:
         more = f"\n… {len(shown) - _RESULT_LIMIT:,} more characters"
         shown = shown[:_RESULT_LIMIT] + more
-    parts = [said("Result", "nbgraph-h3"), said(shown, "nbgraph-text", "nbgraph-code")]
+    parts = [text("Result", "nbgraph-h3"), text(shown, "nbgraph-text", "nbgraph-code")]
     return column(parts, "nbgraph-result")

@@ -11,9 +11,14 @@ from typing import Any
 from ipywidgets import Layout, Widget, widget_serialization
 from ipywidgets.widgets.trait_types import InstanceDict
 
-__all__ = ["shared", "slim"]
+__all__ = ["no_layout", "shared", "slim"]
 
 _made: dict[type, Any] = {}
+
+
+def no_layout() -> Any:
+    """Return the trait of a widget's layout, for a kind of widget that has none: None."""
+    return InstanceDict(Layout, allow_none=True).tag(sync=True, **widget_serialization)
 
 
 @functools.cache

@@ -12,8 +12,10 @@ import ipywidgets
 from nbgraph.core.answers import UNSET
 from nbgraph.core.driver import HasReducers
 from nbgraph.notebook.form import Form
-from nbgraph.notebook.labels import label, set_text, visible
-from nbgraph.notebook.parts import button, classed, within
+from nbgraph.notebook.labels import set_text, visible
+from nbgraph.notebook.lean import Column, button, column, menu, row, set_hidden
+from nbgraph.notebook.lean import said as label
+from nbgraph.notebook.parts import within
 from nbgraph.session import Session
 
 __all__ = ["StateForm", "few", "start_schema"]
@@ -48,7 +50,7 @@ class _Fields:
         }
 
 
-class StateForm(ipywidgets.VBox):
+class StateForm(Column):
     """A form of a thread's state.
 
     A field without a reducer shows its value, and what is typed replaces it. One with a reducer is
@@ -90,14 +92,13 @@ class StateForm(ipywidgets.VBox):
         schema, initial = self._fields.schema, self._fields.initial
         self.form = Form.for_update(schema, initial, self._submitted, name(0))
         self.form.observe(self._changed, names="value")
-        self._edited = label("", "nbgraph-help", "nbgraph-edited")
-        self._edited.layout.display = "none"
+        self._edited = label("", "nbgraph-help", "nbgraph-edited", hidden=True)
         parts: list[ipywidgets.Widget] = [few(self.form, _FEW, len(schema.get("properties", {})))]
         if self._fields.left_out:
             names = ", ".join(self._fields.left_out)
             parts.append(label(f"Too large to be edited here: {names}", "nbgraph-help"))
-        super().__init__([*([self._goto] if self._goto else []), *parts, self._edited])
-        classed(self, "nbgraph-state-form")
+        choice = [self._goto] if self._goto else []
+        super().__init__([*choice, *parts, self._edited], "nbgraph-state-form")
 
     @property
     def goto(self) -> str | None:
@@ -109,9 +110,10 @@ class StateForm(ipywidgets.VBox):
         self._goto.value = node or ""
 
     def _choice(self) -> ipywidgets.Dropdown:
-        made = ipywidgets.Dropdown(options=self._places, value="", description="Go on with")
+        where = {"options": self._places, "value": "", "description": "Go on with"}
+        made = menu("nbgraph-goto", "nbgraph-with", **where)
         made.observe(self._changed, names="value")
-        return classed(made, "nbgraph-goto", "nbgraph-branch", "nbgraph-with")
+        return made
 
     @property
     def changes(self) -> dict[str, Any]:
@@ -128,7 +130,7 @@ class StateForm(ipywidgets.VBox):
         self.form.name_submit(name)
         shown = [visible(self._edit(name, value)) for name, value in changes.items()]
         set_text(self._edited, f"edited: {'; '.join(shown)}")
-        self._edited.layout.display = None if shown else "none"
+        set_hidden(self._edited, hidden=not shown)
 
     def _edit(self, name: str, value: Any) -> str:
         if name in self._fields.merged or name not in self._fields.initial:
@@ -149,7 +151,7 @@ class StateForm(ipywidgets.VBox):
 def few(form: Form, shown: int, count: int) -> ipywidgets.VBox:
     """Return a form whose first fields stand there, and the rest after a press of Show all."""
     if count <= shown or not 1 <= shown <= 6:
-        return ipywidgets.VBox([form])
+        return column([form])
     hides = f"nbgraph-few-{shown}"
 
     def show_all() -> None:
@@ -158,8 +160,8 @@ def few(form: Form, shown: int, count: int) -> ipywidgets.VBox:
 
     link = button("Show all", show_all, "link", "nbgraph-all")
     said = label(f"{shown} of {count} fields.", "nbgraph-help")
-    box = ipywidgets.VBox([form, classed(ipywidgets.HBox([said, link]), "nbgraph-row")])
-    return classed(box, hides)
+    box = column([form, row([said, link], "nbgraph-row")], hides)
+    return box
 
 
 def start_schema(schema: Mapping[str, Any]) -> tuple[Mapping[str, Any], int]:

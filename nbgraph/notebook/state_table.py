@@ -11,8 +11,11 @@ import ipywidgets
 from nbgraph.core.compare import Alike, Difference, compare_states, walked
 from nbgraph.covering import call_secrets, covered
 from nbgraph.notebook.labels import set_text
-from nbgraph.notebook.parts import classed, column, row, spacer, text, within
+from nbgraph.notebook.lean import Column, column, row, set_hidden
+from nbgraph.notebook.lean import said as text
+from nbgraph.notebook.parts import spacer, take_away
 from nbgraph.notebook.routing import serve_while_busy
+from nbgraph.notebook.shared import slim
 from nbgraph.notebook.state_view import SIGNS, field_of
 from nbgraph.notebook.value_view import ValueView, own_view
 from nbgraph.session import Session
@@ -25,20 +28,22 @@ _MOST = 200
 """How many paths are shown."""
 
 
-class StateTable(ipywidgets.VBox):
+class StateTable(Column):
     """How the states of two branches differ, one row a path; on request what is the same too."""
 
     def __init__(self) -> None:
         self._shown: tuple[Session, Session] | None = None
         self._drawn: tuple[Snapshot, Snapshot] | None = None
         self._title, self._told = text("", "nbgraph-h3"), text("", "nbgraph-2nd")
-        self._only: Any = ipywidgets.ToggleButton(value=True, description="Only what differs")
-        classed(self._only, "nbgraph-only-differing", "quiet")
+        self._only: Any = slim(ipywidgets.ToggleButton)(
+            value=True,
+            description="Only what differs",
+            _dom_classes=("nbgraph-only-differing", "quiet"),
+        )
         self._only.observe(lambda _: self._turned(), names="value")
         head = row([self._title, self._told, spacer(), self._only], "nbgraph-row")
         self._rows = column([], "nbgraph-diff", "two")
-        super().__init__([head, self._rows])
-        classed(self, "nbgraph-section")
+        super().__init__([head, self._rows], "nbgraph-section")
 
     @property
     def only_differing(self) -> bool:
@@ -75,9 +80,8 @@ class StateTable(ipywidgets.VBox):
         states = a.snapshot.state, b.snapshot.state
         rows = [head, *(_row(item, *states) for item in islice(items, _MOST))]
         rows += _rest(whole - _MOST, self.only_differing)
-        gone, self._rows.children = [*within(self._rows)], tuple(rows)
-        for each in gone:
-            each.close()
+        gone, self._rows.children = self._rows.children, tuple(rows)
+        take_away(*gone)
         serve_while_busy(self)
 
 
@@ -106,21 +110,19 @@ def _row(
     return row([text(SIGNS[item.sign], "sign"), path, *cells], _CLASSES[item.sign])
 
 
-class Differences(ipywidgets.VBox):
+class Differences(Column):
     """How the states of two branches differ, while there are two to look at."""
 
     def __init__(self) -> None:
         self._states: StateTable | None = None
-        super().__init__()
-        classed(self, "nbgraph-compare")
-        self.layout.display = "none"
+        super().__init__((), "nbgraph-compare", hidden=True)
 
     def show(self, session: Session, other: Session | None) -> None:
         """Show how a session's state differs from another branch's; without one, nothing."""
         if other is None or other.branch_id == session.branch_id:
-            self.layout.display = "none"
+            set_hidden(self, hidden=True)
             return
-        self.layout.display = None
+        set_hidden(self, hidden=False)
         if self._states is None:
             self._states = StateTable()
             self.children = (self._states,)

@@ -7,17 +7,14 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import ipywidgets
 import traitlets
 
 from nbgraph.boxes import Box, boxes
 from nbgraph.core.driver import Shape
 from nbgraph.notebook.greeted import Greeted, module
 from nbgraph.notebook.labels import set_text, visible
-from nbgraph.notebook.lean import row
+from nbgraph.notebook.lean import Column, row
 from nbgraph.notebook.lean import said as text
-from nbgraph.notebook.parts import classed
-from nbgraph.notebook.shared import slim
 from nbgraph.snapshot import Snapshot
 
 __all__ = ["Boxes", "Strip"]
@@ -91,7 +88,7 @@ class Boxes(Greeted):
                 pass
 
 
-class Strip(ipywidgets.VBox):
+class Strip(Column):
     """What ran in each superstep of a thread.
 
     Parameters
@@ -106,7 +103,7 @@ class Strip(ipywidgets.VBox):
         self._shape = shape
         self._title = text("", "nbgraph-2nd", "nbgraph-small")
         self.boxes = Boxes(chosen)
-        title = classed(slim(ipywidgets.Label)("Timeline"), "nbgraph-h3")
+        title = text("Timeline", "nbgraph-h3")
         super().__init__([row([title, self._title], "nbgraph-row"), self.boxes])
 
     def show(self, snapshot: Snapshot, selected: int | None = None) -> None:

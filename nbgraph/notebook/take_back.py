@@ -11,7 +11,10 @@ import ipywidgets
 from nbgraph.core.loop import submit
 from nbgraph.core.workers import call_in_worker
 from nbgraph.notebook.labels import set_text
-from nbgraph.notebook.parts import button, mark, row, text
+from nbgraph.notebook.lean import Row, button, set_hidden
+from nbgraph.notebook.lean import said as text
+from nbgraph.notebook.parts import mark
+from nbgraph.notebook.routing import serve_while_busy
 
 __all__ = ["TakeBack"]
 
@@ -33,12 +36,8 @@ class TakeBack:
     """
 
     def __init__(self, *classes: str) -> None:
-        self._said = text("", "nbgraph-text")
-        back = button("Take it back", self.back, "nbgraph-take-back")
-        now = button("Send now", self.now, "nbgraph-send-now", "quiet")
-        parts = [mark("waiting"), self._said, back, now]
-        self.box: ipywidgets.HBox = row(parts, "nbgraph-banner", "nbgraph-holding", *classes)
-        self.box.layout.display = "none"
+        self._said: ipywidgets.Label | None = None
+        self.box = Row((), "nbgraph-banner", "nbgraph-holding", *classes, hidden=True)
         self._waits: tuple[Act, Act] | None = None
         self._lock = threading.Lock()
 
@@ -54,9 +53,18 @@ class TakeBack:
         """
         self.now()
         self._waits = waits = send, back
-        set_text(self._said, f"{what}. It is sent in {seconds:g} s.")
-        self.box.layout.display = None
+        self._show(f"{what}. It is sent in {seconds:g} s.")
         submit(self._later(seconds, waits))
+
+    def _show(self, sentence: str) -> None:
+        if self._said is None:
+            self._said = text("", "nbgraph-text")
+            back = button("Take it back", self.back, "nbgraph-take-back")
+            now = button("Send now", self.now, "nbgraph-send-now", "quiet")
+            self.box.children = (mark("waiting"), self._said, back, now)
+            serve_while_busy(self.box)
+        set_text(self._said, sentence)
+        set_hidden(self.box, hidden=False)
 
     async def _later(self, seconds: float, waits: tuple[Act, Act]) -> None:
         await self._over(seconds)
@@ -80,5 +88,5 @@ class TakeBack:
             if waits is None or waits is not self._waits:
                 return
             self._waits = None
-        self.box.layout.display = "none"
+        set_hidden(self.box, hidden=True)
         waits[which]()

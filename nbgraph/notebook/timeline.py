@@ -15,7 +15,7 @@ from nbgraph.notebook.display import static_bundle, unattended
 from nbgraph.notebook.gantt import Gantt, person_words
 from nbgraph.notebook.graph_view import GraphView
 from nbgraph.notebook.labels import set_text
-from nbgraph.notebook.lean import column, row, set_hidden
+from nbgraph.notebook.lean import Column, column, row, set_hidden
 from nbgraph.notebook.lean import said as text
 from nbgraph.notebook.left import Stay
 from nbgraph.notebook.painter import Painter
@@ -71,14 +71,20 @@ class Timeline(ipywidgets.VBox):
             self._gantt = Gantt(self._choose_step)
             lock = self._painter.lock
             self._past = Past(session, self._moved, self._forked, lock=lock)
-            self._scale: Any = ipywidgets.ToggleButtons(options=("Compact", "Full"))
-            classed(self._scale, "nbgraph-choice")
+            self._scale: Any = slim(ipywidgets.ToggleButtons)(
+                options=("Compact", "Full"), _dom_classes=("nbgraph-choice",)
+            )
             self._scale.observe(lambda _: self._moved(), names="index")
             self._people = text("", "nbgraph-2nd", "nbgraph-small", "nbgraph-people")
             chips = [_chip("thread", session.thread_id), _chip("branch", session.branch_id)]
-            title = classed(slim(ipywidgets.Label)("Timeline"), "nbgraph-h3")
             self._test = AsTest(lambda: session)
-            parts = [title, *chips, spacer(), self._scale, self._test.switch]
+            parts = [
+                text("Timeline", "nbgraph-h3"),
+                *chips,
+                spacer(),
+                self._scale,
+                self._test.switch,
+            ]
             head = row(parts, "nbgraph-toolbar")
             side = column([self._graph], "nbgraph-side")
             main = column([self._gantt, Gantt.legend(), self._people], "nbgraph-main")
@@ -206,7 +212,7 @@ class Timeline(ipywidgets.VBox):
         return super()._repr_mimebundle_(**options)
 
 
-class PanelTimeline(ipywidgets.VBox):
+class PanelTimeline(Column):
     """The timeline of a panel: the strip, and below it the step that is looked at.
 
     Parameters
@@ -234,8 +240,7 @@ class PanelTimeline(ipywidgets.VBox):
         self._session, self._looked, self._try = session, moved, trying
         self.past = Past(session, self._moved, forked, lock=lock, closable=True)
         self._strip = Strip(session.driver.shape, self._pressed)
-        super().__init__([self._strip, self.past])
-        classed(self, "nbgraph-section", "nbgraph-timeline")
+        super().__init__([self._strip, self.past], "nbgraph-section", "nbgraph-timeline")
         self.show(session.snapshot)
 
     @property

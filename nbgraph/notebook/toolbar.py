@@ -11,10 +11,11 @@ import ipywidgets
 from nbgraph import words
 from nbgraph.core.driver import NodeShape
 from nbgraph.notebook.labels import visible
-from nbgraph.notebook.lean import button, row, set_hidden
+from nbgraph.notebook.lean import Column, button, is_hidden, menu, row, set_hidden
 from nbgraph.notebook.lean import said as text
 from nbgraph.notebook.marks import show_mark
-from nbgraph.notebook.parts import classed, mark, set_class, spacer
+from nbgraph.notebook.parts import mark, set_class, spacer
+from nbgraph.notebook.routing import serve_while_busy
 from nbgraph.notebook.shared import slim
 from nbgraph.session import Session
 from nbgraph.snapshot import Snapshot
@@ -43,10 +44,10 @@ _TOOLS = (
 _GOING = ("step", "into", "continue", "until", "pause", "stop")
 """The tools for a turn that has not ended."""
 _CLASSES = {"edit": "edit-state"}  # nbgraph-edit is a tool card's
-_UNTIL = "Run until…"
+_UNTIL, _UNTIL_NEXT = "Run until…", "Go on until a node is next"
 
 
-class Toolbar(ipywidgets.VBox):
+class Toolbar(Column):
     """Buttons, chips and the line that says why a button waits.
 
     Parameters
@@ -72,14 +73,17 @@ class Toolbar(ipywidgets.VBox):
         self._actions = actions
         self._switch = switch
         self._run_until = until
-        self._until = _menu(session)
+        snapshot, held = session.snapshot, self._held()
+        self._until = _menu(session, held)
         self._until.observe(self._reached, "value")
-        self._buttons = {item.name: self._button(item) for item in _TOOLS}
-        self._mark = mark("idle")
+        self._buttons = {item.name: self._button(item, held) for item in _TOOLS}
+        which = words.status_mark(snapshot)
+        self._mark = mark(which)
         self._holds = ""
         self._pauses = False
-        self._status = text("")
-        self._chip = row([self._mark, self._status], "nbgraph-chip", "nbgraph-status")
+        self._status = text(words.status(snapshot))
+        shown = [self._mark, self._status]
+        self._chip = row(shown, "nbgraph-chip", "nbgraph-status", f"is-{which}")
         copy = button("", lambda: None, "only", "nbgraph-copy-text", icon="copy", tooltip="Copy")
         thread = [
             text("thread", "nbgraph-2nd", "nbgraph-hide-s"),
@@ -87,29 +91,27 @@ class Toolbar(ipywidgets.VBox):
             copy,
         ]
         self._only = text(session.branch_id)
-        self._branch = classed(slim(ipywidgets.Dropdown)(tooltip="Branch"), "nbgraph-branch")
-        self._branch.observe(self._chosen, "value")
-        chips = [
-            row(thread, "nbgraph-chip"),
-            row([self._only, self._branch], "nbgraph-chip", "nbgraph-branches"),
-            self._chip,
-        ]
-        tools: dict[str, Any] = {**self._buttons, "until": self._until}
+        self._menu: Any = None
+        self._branch = row([self._only], "nbgraph-chip", "nbgraph-branches")
+        chips = [row(thread, "nbgraph-chip"), self._branch, self._chip]
+        tools = self._named()
         self._going = row([tools[name] for name in _GOING], "nbgraph-going")
         start, fork, edit = (tools[name] for name in ("start", "fork", "edit"))
         self._bar = row([start, self._going, fork, edit, spacer(), *chips], "nbgraph-toolbar")
-        set_hidden(tools["into"], hidden=not self._has_subgraphs)
-        self._why = text("", "nbgraph-why")
+        self._why = text(words.why(snapshot), "nbgraph-why")
         super().__init__([self._bar, self._why])
 
-    def _button(self, action: _Tool) -> ipywidgets.Button:
+    def _button(self, tool: _Tool, held: Mapping[str, str]) -> ipywidgets.Button:
+        is_gone = tool.name == "start" or (tool.name == "into" and not self._has_subgraphs)
         return button(
-            action.label,
-            lambda: self._press(action.name),
-            f"nbgraph-{_CLASSES.get(action.name, action.name)}",
-            *(() if action.label else ("only",)),
-            icon=action.icon,
-            tooltip=action.tooltip,
+            tool.label,
+            lambda: self._press(tool.name),
+            f"nbgraph-{_CLASSES.get(tool.name, tool.name)}",
+            *(() if tool.label else ("only",)),
+            *_dress(tool.name, held),
+            icon=tool.icon,
+            tooltip=_tooltip(tool.name, held),
+            hidden=is_gone,
         )
 
     def _press(self, name: str) -> None:
@@ -142,9 +144,10 @@ class Toolbar(ipywidgets.VBox):
         set_hidden(self._going, hidden=ended)
         held = words.held(snapshot, self._session.driver.capabilities)
         for name, each in self._named().items():
-            if ended and name in _GOING:
+            unseen = name in _GOING if ended else name == "start" and is_hidden(each)
+            if unseen or (name == "into" and not self._has_subgraphs):
                 continue
-            tooltip = held.get(name) or _tooltip(name)
+            tooltip = _tooltip(name, held)
             with each.hold_sync():  # one message
                 set_class(each, "nbgraph-held", on=name in held)
                 if each.tooltip != tooltip:
@@ -183,14 +186,20 @@ class Toolbar(ipywidgets.VBox):
         show_mark(self._chip, name, "is-")
 
     def _show_branches(self, branch_id: str, branches: tuple[str, ...]) -> None:
-        set_hidden(self._branch, hidden=len(branches) <= 1)
-        set_hidden(self._only, hidden=len(branches) > 1)
-        self._branch.unobserve(self._chosen, "value")
+        if len(branches) > 1 and self._menu is None:
+            self._menu = menu(tooltip="Branch")
+            self._menu.observe(self._chosen, "value")
+            self._branch.children = (self._menu,)
+            self._only.close()
+            serve_while_busy(self._menu)
+        if self._menu is None:
+            return
+        self._menu.unobserve(self._chosen, "value")
         options = tuple((visible(name), name) for name in branches)
-        if self._branch.options != options:
-            self._branch.options = options
-        self._branch.value = branch_id
-        self._branch.observe(self._chosen, "value")
+        if self._menu.options != options:
+            self._menu.options = options
+        self._menu.value = branch_id
+        self._menu.observe(self._chosen, "value")
 
     def say(self, sentence: str) -> None:
         """Show a sentence in the line under the buttons, until the next event."""
@@ -204,10 +213,18 @@ _HOLDS = (
 _PAUSES = "Pauses when this superstep is finished."
 
 
-def _menu(session: Session) -> Any:
+def _dress(name: str, held: Mapping[str, str]) -> tuple[str, ...]:
+    return ("nbgraph-held",) if name in held else ()
+
+
+def _menu(session: Session, held: Mapping[str, str]) -> Any:
     """Return the menu of the nodes that a run can go on to."""
-    options = [(_UNTIL, ""), *_places(session.driver.shape.nodes)]
-    return classed(slim(ipywidgets.Dropdown)(options=options, value=""), "nbgraph-until")
+    return slim(ipywidgets.Dropdown)(
+        options=[(_UNTIL, ""), *_places(session.driver.shape.nodes)],
+        value="",
+        tooltip=_tooltip("until", held),
+        _dom_classes=("nbgraph-until", *_dress("until", held)),
+    )
 
 
 def _places(
@@ -221,7 +238,10 @@ def _places(
             yield from _places(nodes, each.path, f"{name} / ")
 
 
-def _tooltip(name: str) -> str:
-    if name == "until":
-        return "Go on until a node is next"
-    return next(item.tooltip for item in _TOOLS if item.name == name)
+def _tooltip(name: str, held: Mapping[str, str]) -> str:
+    """Return what a tool does; of one that is held also where its reason stands.
+
+    The reason itself changes with each status of the thread, which would be a message a button.
+    """
+    does = next((item.tooltip for item in _TOOLS if item.name == name), _UNTIL_NEXT)
+    return f"{does}. Not now: press it to read why" if name in held else does

@@ -134,6 +134,8 @@ def test_when_the_time_is_over_the_form_is_only_read() -> None:
     assert not form.tick(ENDS + 1)
     assert is_locked(form)
     assert named(form, "nbgraph-over")
+    assert "Its time is over" in words(form)
+    assert not [text for text in words(form) if text.startswith("After you submit")]
     assert form.submit() is False
     assert form.value == {"approve": True, "note": "half"}
     assert sent == []
@@ -198,6 +200,8 @@ def test_a_panel_goes_on_without_an_answer_when_the_time_is_over() -> None:
     form = panel.forms["ask:ok"]
     assert form.submit() is False
     assert not is_held(panel, "continue")
+    assert "Expired, not answered" in words(panel)
+    assert "Waiting for you" not in words(panel)
     assert "The time for ask:ok is over. Continue goes on without an answer." in words(panel)
     panel.session.proceed().result()
     assert panel.session.state["answer"] == 5
@@ -209,6 +213,7 @@ def test_before_its_time_a_panel_waits_for_the_answer() -> None:
     panel = panel_of(3600, default=5)
     form = panel.forms["ask:ok"]
     assert is_held(panel, "continue")
+    assert "Waiting for you" in words(panel)
     form.value = 7
     assert form.submit()
     panel.session.settle()

@@ -99,6 +99,9 @@ def test_a_question_whose_time_is_over_takes_no_answer_and_goes_on_without_one(k
     inbox.refresh()
     assert rows(inbox)[0]["since"] == "its time is over"
     assert "Its time is over: an answer comes too late." in said(inbox)
+    assert (f"Then {graph.name} goes on in the background." in said(inbox)) is known
+    assert "nswer is recorded" not in said(inbox)
+    assert "After your answer" not in said(inbox)
     form.value = True
     assert form.submit() is False
     assert "Expired at " in said(inbox)

@@ -52,3 +52,27 @@ def test_painters_that_share_a_lock_do_not_draw_at_once():
     lock = threading.RLock()
     painter = Painter(lambda: None, lock=lock)
     assert painter.lock is lock
+
+
+def test_what_is_over_before_its_time_is_drawn_once_and_a_hurried_wish_does_not_wait():
+    waiting, drawn = threading.Event(), threading.Event()
+    seen: list[str] = []
+    stands = ["idle"]
+
+    def draw() -> None:
+        seen.append(stands[0])
+        drawn.set()
+
+    def before() -> float:
+        waiting.set()
+        return 3_600.0 if stands[0] == "runs" else 0.0
+
+    painter = Painter(draw, lambda: 0.0, before=before)
+    stands[0] = "runs"
+    painter.want()
+    assert waiting.wait(60)
+    painter.want()
+    stands[0] = "ended"
+    painter.want(hurry=True)
+    assert drawn.wait(60)
+    assert seen == ["ended"]

@@ -25,6 +25,7 @@ from nbgraph import (
     subgraph,
     words,
 )
+from nbgraph.notebook.doing import Activities
 from nbgraph.notebook.lean import is_hidden
 from tests.notebook.test_panel import found, press, shown, texts, wait_for
 
@@ -153,12 +154,17 @@ def test_a_menu_that_is_held_says_why_and_does_nothing():
     assert panel.session.status == "new"
 
 
-def test_every_button_that_is_held_says_why_in_its_tooltip():
+def test_every_button_that_is_held_says_so_in_its_tooltip_and_why_when_it_is_pressed():
     panel = Panel(graph_of(says("a")), "t")
     assert shown(panel)
     held = [each for each in found(panel, "nbgraph-held") if not is_hidden(each)]
     assert len(held) >= 6
-    assert all(each.tooltip for each in held)
+    assert all("Not now: press it to read why" in each.tooltip for each in held)
+    for each in found(panel, "nbgraph-held"):
+        if isinstance(each, ipywidgets.Button) and not is_hidden(each):
+            panel._toolbar.say("")
+            each.click()
+            assert why(panel)
 
 
 def test_where_nothing_waits_it_says_what_comes_next():
@@ -262,7 +268,7 @@ def test_a_node_is_looked_at_part_by_part():
     assert '"log": [\n  "a"' in shows["Output"]
     assert shows["Error"] == "It has not failed."
     assert "lambda state" in shows["Source"]
-    assert inspector.layout.display is None
+    assert not is_hidden(inspector)
     press(panel, "nbgraph-node-toggle-breakpoint-before")
     assert panel.session.snapshot.position.before == ("a",)
 
@@ -471,13 +477,14 @@ def test_a_running_node_shows_how_far_it_is_and_what_it_writes():
     panel = Panel(graph_of(slow), "t", {})
     assert entered.wait(60)
     wait_for(panel, lambda snapshot: bool(snapshot.doing))
-    assert "3 of 8 · 38%" in shown(panel)
-    (bar,) = [each for each in _within(panel) if isinstance(each, ipywidgets.FloatProgress)]
-    assert bar.value == 3 / 8
+    assert shown(panel)
+    (cards,) = [each for each in _within(panel) if isinstance(each, Activities)]
+    assert cards.shown == (["slow", "3 of 8 · 38%", 3 / 8, ""],)
+    assert cards.get_state()["cards"] == [*cards.shown]
     go_on.set()
     panel.session.settle()
     assert shown(panel)
-    assert panel._doing.layout.display == "none"
+    assert is_hidden(panel._doing)
 
 
 def test_an_async_node_that_holds_the_loop_is_named_while_it_does(monkeypatch: Any):

@@ -304,6 +304,7 @@ def test_what_hides_something_is_asked_about_although_its_tool_is_allowed(odd: s
 def test_what_is_allowed_holds_for_one_branch_of_one_panel():
     agent = Agent(calls(LOOK_UP))
     panel = agent.panel()
+    assert list(panel.forms) == keys(1)  # drawn: no drawing to come approves what is asked
     panel.allowed.add("look_up")
     other = Panel(agent.graph, "t")
     assert other.allowed.tools == ()

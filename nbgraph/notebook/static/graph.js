@@ -22,6 +22,7 @@ class Graph {
 
   close() {
     this.sized.disconnect();
+    cancelAnimationFrame(this.following);
   }
 
   mount() {
@@ -98,7 +99,7 @@ class Graph {
   addHandles(node) {
     const [x, y] = placed(node.stop);
     const handle = (kind, at, act, ...inside) => {
-      const part = shape("g", { class: kind, transform: `translate(${at[0]} ${at[1]})` }, ...inside);
+      const part = shape("g", { class: kind, ...at }, ...inside);
       part.addEventListener("click", (event) => {
         if (this.dragged) return;
         event.stopPropagation();
@@ -108,8 +109,9 @@ class Graph {
     };
     for (const [side, down] of [["before", 0], ["after", node.below]]) {
       const title = shape("title", {}, `Pause ${side} ${node.name.textContent}`);
-      const ghost = [shape("circle", { class: "nbgraph-m-hit", r: 11 }), shape("circle", { class: "nbgraph-m-ghost", r: 5 })];
-      handle("nbgraph-handle", [x, y + down], () => this.say("breakpoint", node, { side }), title, ...ghost);
+      const at = { cx: x, cy: y + down }; // no group of its own place: a page layers each of those
+      const ghost = [["hit", 11], ["ghost", 5]].map(([name, r]) => shape("circle", { class: `nbgraph-m-${name}`, ...at, r }));
+      handle("nbgraph-handle", {}, () => this.say("breakpoint", node, { side }), title, ...ghost);
     }
     node.badge.addEventListener("click", (event) => {
       if (node.state[0] !== "waiting" || this.dragged) return;
@@ -122,7 +124,8 @@ class Graph {
     const title = shape("title", {}, fold ? "Unfold the sub-graph" : "Fold the sub-graph");
     const sign = shape("path", { class: "nbgraph-m-sign", d: fold ? "M-3.5,0h7M0,-3.5v7" : "M-3.5,0h7" });
     const disc = shape("circle", { class: "nbgraph-m-fold", r: 7 });
-    handle("nbgraph-fold", [right - 4, y + node.below], () => this.say("fold", node), title, disc, sign);
+    const transform = `translate(${right - 4} ${y + node.below})`;
+    handle("nbgraph-fold", { transform }, () => this.say("fold", node), title, disc, sign);
   }
 
   say(kind, node, more = {}) {
@@ -140,7 +143,7 @@ class Graph {
       this.showNode(node, state);
     }
     for (const [index, mark] of Object.entries(status.edges ?? {})) this.showEdge(index, mark);
-    if (!this.touched && this.windowed) this.fit();
+    this.follow();
     return told.length > 6 ? [...told.slice(0, 5), `${told.length - 5} more`] : told;
   }
 
@@ -150,24 +153,26 @@ class Graph {
   }
 
   showNode(node, state) {
+    const [, lineBefore, stopBefore] = node.state ?? [];
     const [mark, line, stop] = (node.state = state);
     const { word, badge } = this.model.get("marks")[mark];
     const others = [...node.group.classList].filter((name) => !name.startsWith("nbgraph-is-"));
     node.group.setAttribute("class", [...others, `nbgraph-is-${mark}`].join(" "));
     if (!node.name) return;
-    node.group.classList.toggle("nbgraph-has-line", line !== "");
-    this.fitLine(node);
-    if (node.row) {
-      node.badge.setAttribute("class", `nbgraph-mark ${mark}`);
-      node.stop.textContent = stop && (stop === "differs" ? "≠ differs" : `● ${stop}`);
-    } else {
-      node.badge.replaceChildren(...figure(badge));
-      node.stop.replaceChildren(...this.dots(node, stop));
-    }
+    if (!node.row) node.name.setAttribute("dy", line ? 0 : 7); // in the middle, while it is alone
+    if (line !== lineBefore) this.fitLine(node); // what stays the same is not laid out again
+    if (node.row) node.badge.setAttribute("class", `nbgraph-mark ${mark}`);
+    else node.badge.replaceChildren(...figure(badge));
+    if (stop !== stopBefore) this.showStop(node, stop);
     const fold = { true: "sub-graph, folded", false: "sub-graph" }[this.model.get("folds")[node.path]];
     const pause = stop === "differs" ? stop : stop && `breakpoint ${stop}`;
     const parts = [node.name.textContent, word, line, pause, fold];
     node.group.setAttribute("aria-label", parts.filter(Boolean).join(", "));
+  }
+
+  showStop(node, stop) {
+    if (node.row) node.stop.textContent = stop && (stop === "differs" ? "≠ differs" : `● ${stop}`);
+    else node.stop.replaceChildren(...this.dots(node, stop));
   }
 
   // A font may be wider than the one that was laid out: a name is drawn together, and of a line as
@@ -275,7 +280,7 @@ class Graph {
   // -- which part is seen
 
   fit() {
-    const wide = this.canvas.clientWidth;
+    const { clientWidth: wide } = this.canvas;
     if (wide > 0) this.fitTexts();
     if (!this.svg || this.touched) return;
     const [, , w, h] = this.whole;
@@ -283,7 +288,17 @@ class Graph {
     const crowded = Math.min(wide / w, HIGHEST / h) < SMALLEST || (narrow && h > LOW);
     this.windowed = wide > 0 && crowded;
     this.canvas.classList.toggle("nbgraph-windowed", this.windowed);
-    this.look(this.windowed ? this.around(wide, this.canvas.clientHeight) : this.whole);
+    this.room = [wide, this.canvas.clientHeight];
+    this.look(this.windowed ? this.around(...this.room) : this.whole);
+  }
+
+  // Keep the window on the active node: once a frame, and without a question to the page about
+  // sizes, which would have it lay out everything for each status that comes.
+  follow() {
+    this.following ??= requestAnimationFrame(() => {
+      this.following = null;
+      if (this.svg && !this.touched && this.windowed) this.look(this.around(...this.room));
+    });
   }
 
   fitTexts() {
@@ -332,7 +347,8 @@ class Graph {
 
   look(box) {
     this.box = box;
-    this.svg.setAttribute("viewBox", box.map((number) => number.toFixed(2)).join(" "));
+    const shown = box.map((number) => number.toFixed(2)).join(" ");
+    if (this.svg.getAttribute("viewBox") !== shown) this.svg.setAttribute("viewBox", shown);
   }
 
   // Keep the point at these shares of the width and height where it is.
