@@ -70,8 +70,8 @@ class Answers:
         if self._replies.knows(graph):
             return f"After your answer, {graph} goes on in the background."
         return (
-            f"Your answer is recorded. {graph} is not known here: the thread goes on when somebody "
-            "runs it, as a panel's Continue does."
+            f"Your answer is only recorded: {graph} is not known here, and the thread goes on when "
+            "somebody runs it, as a panel's Continue does."
         )
 
     def failures(self) -> list[str]:
