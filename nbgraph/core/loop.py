@@ -42,9 +42,14 @@ def loop() -> asyncio.AbstractEventLoop:
     global _loop
     with _lock:
         if _loop is None:
-            _loop = asyncio.new_event_loop()
-            thread = threading.Thread(target=_loop.run_forever, name="nbgraph-loop", daemon=True)
-            thread.start()
+            started = asyncio.new_event_loop()
+            thread = threading.Thread(target=started.run_forever, name="nbgraph-loop", daemon=True)
+            try:
+                thread.start()
+            except RuntimeError:  # the system has no more threads now
+                started.close()
+                raise
+            _loop = started
         return _loop
 
 

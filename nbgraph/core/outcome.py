@@ -42,11 +42,6 @@ class Outcome:
     once: tuple[OnceRecorded, ...] = ()
     said: tuple[TaskEmitted, ...] = ()
 
-    @property
-    def events(self) -> tuple[Event, ...]:
-        """What is recorded of it: what it kept, and then how it ended."""
-        return (*self.once, self.event)
-
 
 def ended_by(call: TaskCall, error: BaseException, attempts: Attempts) -> Outcome:
     """Return the outcome of a task that was ended by an error or a pause; this raises nothing."""
