@@ -204,7 +204,8 @@ class RunLimitExceededError(NbgraphError):
         self.limit_name, self.limit_value = limit_name, limit_value
         instead = "start another" if limit_name == "max_thread_steps" else "continue the"
         super().__init__(
-            f"The run reached {limit_name}={limit_value}; raise the limit, or {instead} thread"
+            f"The run reached {limit_name}={limit_value}; pass a higher {limit_name}=, "
+            f"or {instead} thread"
         )
 
 

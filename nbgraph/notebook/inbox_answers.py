@@ -70,8 +70,8 @@ class Answers:
         if self._replies.knows(graph):
             return f"{'Then' if late else 'After your answer,'} {graph} goes on in the background."
         return (
-            f"{'That' if late else 'Your answer'} is recorded. {graph} is not known here: the "
-            "thread goes on when somebody runs it, as a panel's Continue does."
+            f"{'That' if late else 'Your answer'} is only recorded: {graph} is not known here, and "
+            "the thread goes on when somebody runs it, as a panel's Continue does."
         )
 
     def failures(self) -> list[str]:

@@ -43,7 +43,8 @@ def _run(shell: Any, line: str) -> Any:
         raise UsageError(f"{line!r} has {str(error).lower()}") from error
     command = _COMMANDS.get(name)
     if command is None or not rest:
-        said = "" if name == "help" else f"{line!r} is not a command:\n"
+        needs = f"{name!r} needs a name:" if command else f"{line!r} is not a command:"
+        said = "" if name == "help" else f"{needs}\n"
         raise UsageError(f"{said}{_USAGE}")
     return command(shell, rest)
 
@@ -114,6 +115,8 @@ def _store(shell: Any, name: str) -> Any:
         from nbgraph.stores.sqlite import SQLiteStateStore
 
         return SQLiteStateStore(name)
+    if name.split(".")[0] not in shell.user_ns:
+        raise UsageError(f"There is no file {name!r}, and no store or graph of that name here")
     found = _named(shell, name)
     if isinstance(found, Session):
         found = getattr(found.driver, "store", None)

@@ -35,7 +35,7 @@ def test_a_turn_that_reached_its_tokens_asks_no_more_and_goes_on_with_a_higher_l
     desk, store = Desk(), InMemoryStateStore()
     script = [looks(order, usage) for order in "abc"]
     cap = UsageLimitMiddleware(max_tokens=200)
-    with pytest.raises(RunLimitExceededError, match="max_tokens=200; raise the limit"):
+    with pytest.raises(RunLimitExceededError, match="max_tokens=200; pass a higher max_tokens="):
         agent(desk, script, store=store, middleware=[cap]).invoke(MESSAGE, thread_id="t")
     assert orders(desk) == ["a", "b"]
     higher = UsageLimitMiddleware(max_tokens=400)

@@ -104,7 +104,7 @@ def test_a_form_of_the_state_that_is_closed_leaves_no_widget_with_a_closed_part(
 
 
 def test_an_interrupted_wait_says_that_the_thread_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(play, "_check_can_wait", lambda: None)
+    monkeypatch.setattr(play, "_hears_clicks", lambda: True)
     panel = Panel(_asking(), "t", input={})
     panel.session.settle()
 

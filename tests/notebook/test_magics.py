@@ -106,10 +106,13 @@ def test_an_empty_store_says_so(shell):
     [
         ("", "%nbgraph draw GRAPH"),
         ("paint graph", "'paint graph' is not a command"),
-        ("draw", "is not a command"),
+        ("draw", "'draw' needs a name"),
         ("draw nothing", "There is no 'nothing' here"),
         ("threads number", "'number' is no store"),
-        ("threads missing.db", "There is no 'missing.db' here"),
+        (
+            "threads missing.db",
+            "There is no file 'missing.db', and no store or graph of that name",
+        ),
         ("draw 'graph", "no closing quotation"),
     ],
 )

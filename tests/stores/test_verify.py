@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sqlite3
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -238,6 +241,17 @@ def test_the_commands_say_what_is_in_a_store(
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 32
     assert lines[-1].startswith("b:32  once_recorded  {'task_id': 't'")
+
+
+def test_a_reader_that_has_enough_is_no_error(path: Path) -> None:
+    reads, writes = os.pipe()
+    os.close(reads)
+    code = f"from nbgraph.cli import main; raise SystemExit(main(['threads', {str(path)!r}]))"
+    with open(writes, "wb") as pipe:
+        done = subprocess.run(
+            [sys.executable, "-c", code], stdout=pipe, stderr=subprocess.PIPE, check=False
+        )
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 def test_verify_ends_with_one_and_names_the_damage(
