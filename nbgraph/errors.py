@@ -159,7 +159,9 @@ class AnswerError(ResumeError):
 
     def __init__(self, key: str, problems: Mapping[str, str]) -> None:
         self.key, self.problems = key, dict(problems)
-        listed = "; ".join(f"{path or 'answer'}: {text}" for path, text in problems.items())
+        paths = (path if path.isprintable() else repr(path) for path in problems)
+        pairs = zip(paths, problems.values(), strict=True)
+        listed = "; ".join(f"{path or 'answer'}: {text}" for path, text in pairs)
         super().__init__(f"The answer to {key!r} does not fit: {listed}")
 
 

@@ -13,7 +13,7 @@ from nbgraph.forms import MASK, inputs_of, read, replaced, secret_places
 from nbgraph.session import Session
 from nbgraph.snapshot import Mark, Snapshot, Superstep, TaskBar
 
-__all__ = ["answer_shown", "transcript", "without_secrets"]
+__all__ = ["answer_shown", "paragraph", "transcript", "without_secrets"]
 
 _WORDS: Mapping[Mark, str] = {
     "idle": "not yet",
@@ -29,39 +29,48 @@ def transcript(session: Session) -> str:
     """Return a session's thread as text: status, a line for each task, questions and answers."""
     snapshot = session.snapshot
     steps = snapshot.step
+    names = (session.driver.shape.name, session.thread_id, session.branch_id)
+    graph, thread, branch = map(reveal, names)
     head = (
-        f"{session.driver.shape.name}, thread {session.thread_id}, branch {session.branch_id}: "
+        f"{graph}, thread {thread}, branch {branch}: "
         f"{snapshot.status}, {steps} superstep{'' if steps == 1 else 's'}"
     )
-    return _revealed("\n".join([head, *_lines(snapshot)]))
+    return "\n".join([head, *_lines(snapshot)])
 
 
-def _revealed(text: str) -> str:
-    """Return text with characters that would hide something made visible; line ends stay."""
-    return "\n".join(map(reveal, text.split("\n")))
+def paragraph(text: str) -> str:
+    """Return a text of several lines with a bar before the later ones: it can pose as no other.
+
+    Characters that would hide something are made visible.
+    """
+    return _LATER.join(map(reveal, text.split("\n")))
+
+
+_LATER = "\n         | "
 
 
 def _lines(snapshot: Snapshot) -> Iterator[str]:
     for step in snapshot.supersteps:
-        width = max(len(bar.task_id) for bar in step.tasks)
-        for index, bar in enumerate(step.tasks):
+        names = [reveal(bar.task_id) for bar in step.tasks]
+        width = max(map(len, names))
+        for index, (bar, name) in enumerate(zip(step.tasks, names, strict=True)):
             number = str(step.number) if index == 0 else ""
-            yield f"{number:>3}  {bar.task_id:<{width}}  {_WORDS[bar.mark]}"
+            yield f"{number:>3}  {name:<{width}}  {_WORDS[bar.mark]}"
             yield from _asked_lines(snapshot, step, bar)
     if snapshot.error:
-        yield f"failed with {snapshot.error}"
+        yield f"failed with {paragraph(snapshot.error)}"
 
 
 def _asked_lines(snapshot: Snapshot, step: Superstep, bar: TaskBar) -> Iterator[str]:
     for record in snapshot.records:
         if record.interrupt.task_id == bar.task_id and record.step == step.number:
-            yield f"       asked {record.interrupt.key}: {_question(record.interrupt)}"
+            yield f"       asked {_question(record.interrupt)}"
             yield f"       {_how_ended(record)}"
             if record.comment:
                 yield f"       said {_brief(record.comment)}"
     for question in snapshot.pending.values():
         if question.task_id == bar.task_id and step is snapshot.supersteps[-1]:
-            yield f"       asks {question.key}: {_question(question)}"
+            yield f"       asks {_question(question)}"
 
 
 def _how_ended(record: Answered) -> str:
@@ -95,9 +104,9 @@ def answer_shown(record: Answered) -> Any:
 
 
 def _question(interrupt: Interrupt) -> str:
-    return interrupt.message or _brief(interrupt.payload)
+    return f"{reveal(interrupt.key)}: {paragraph(interrupt.message or _brief(interrupt.payload))}"
 
 
 def _brief(value: Any) -> str:
-    shown = json.dumps(value, ensure_ascii=False)
+    shown = reveal(json.dumps(value, ensure_ascii=False))
     return shown if len(shown) <= 300 else f"{shown[:300]}… ({len(shown):,} characters)"

@@ -17,7 +17,7 @@ from nbgraph.errors import GraphExecutionError
 if TYPE_CHECKING:
     from nbgraph.core.node_hooks import Asker
 
-__all__ = ["ChildPause", "Frame", "GraphInterrupt", "bound", "running"]
+__all__ = ["ChildPause", "Frame", "GraphInterrupt", "bind", "bound", "running", "unbind"]
 
 _ID = re.compile(r"[A-Za-z0-9_.-]+")
 
@@ -164,6 +164,9 @@ class Frame:
 
 
 _frame: ContextVar[Frame] = ContextVar("nbgraph_frame")
+bind = _frame.set
+"""Makes a frame the running task's until `unbind` is given what this returns."""
+unbind = _frame.reset
 
 
 @dataclass(slots=True)

@@ -16,7 +16,7 @@ from nbgraph.core.log import Log
 from nbgraph.core.node_hooks import Asker, node_hooks
 from nbgraph.core.position import Answered
 from nbgraph.core.quick_dataclass import dataclass
-from nbgraph.core.task import TaskCall
+from nbgraph.core.task_call import TaskCall
 from nbgraph.core.values import fresh
 
 if TYPE_CHECKING:
@@ -61,23 +61,29 @@ class RunInfo:
 
     def calls(self, tasks: Iterable[TaskSpec], port: Port, step: int) -> list[TaskCall]:
         """Return a call for each task of superstep `step`, with the answers it was given."""
-        answered: dict[str, dict[str, Answered]] = {}
-        for key, item in self.log.position.answered.items():
-            answered.setdefault(item.interrupt.task_id, {})[key] = item
         graph, position = self.graph, self.log.position
         nodes, schema, state = graph.structure.nodes, graph.schema, position.state
+        answered = self._answered() if position.answered else {}
         entered, hooked = position.entered, bool(graph.middleware or self.asker)
+        thread_id = self.log.thread_id
         calls: list[TaskCall] = []
         for task in tasks:
             node, given = nodes[task.node], answered.get(task.task_id, _NONE)
             if entered:
                 frame = self._frame(task, given)
             else:  # nothing is recorded of it
-                frame = Frame(self.log.thread_id, task.task_id, task.node, {})
+                frame = Frame(thread_id, task.task_id, task.node, {})
             context = self._context(task, given, port, step) if node.accepts_context else None
             hooks = node_hooks(self, task, step) if hooked else None
             calls.append(TaskCall(task, node, schema, state, frame, context, port, hooks))
         return calls
+
+    def _answered(self) -> dict[str, dict[str, Answered]]:
+        """Return the answers that were given to each task, by key."""
+        answered: dict[str, dict[str, Answered]] = {}
+        for key, item in self.log.position.answered.items():
+            answered.setdefault(item.interrupt.task_id, {})[key] = item
+        return answered
 
     def _frame(self, task: TaskSpec, given: Mapping[str, Answered]) -> Frame:
         position = self.log.position

@@ -44,7 +44,12 @@ def _encoded(event: Event, packing: Packing) -> bytes:
     # exclude_defaults keeps rows small but drops the tag too, which is a default: put it back.
     # `created_at` has no fixed default, so the text is never `{}`.
     written = event.__pydantic_serializer__.to_json(event, exclude_defaults=True, context=packing)
-    return b'{"type":"%b",%b' % (event.type.encode(), written[1:])
+    return _opening(type(event)) + written[1:]
+
+
+@functools.cache
+def _opening(kind: type[Event]) -> bytes:
+    return b'{"type":"%b",' % kind.model_fields["type"].default.encode()
 
 
 def decode_events(packed: Packed, *, branch_id: str, first: int, where: str) -> list[Event]:

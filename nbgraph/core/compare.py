@@ -41,10 +41,15 @@ class Comparison:
 
     def __str__(self) -> str:
         lines = [
-            f"{item.sign} {item.path}  {item.first!r} -> {item.second!r}"
+            f"{item.sign} {_shown(item.path)}  {item.first!r} -> {item.second!r}"
             for item in self.differences
         ]
         return "\n".join([*lines, f"{len(lines)} differ, {self.same} the same"])
+
+
+def _shown(path: str) -> str:
+    """Return a path as it may stand in a line: a field's name can hold what ends or hides it."""
+    return path if path.isprintable() else repr(path)
 
 
 def compare_states(first: Mapping[str, Any], second: Mapping[str, Any]) -> Comparison:

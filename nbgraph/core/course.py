@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from nbgraph.core.endings import Limits, failed
@@ -114,7 +115,7 @@ class Course:
         joins = _NO_JOINS
         try:
             following, joins = next_tasks(
-                self._structure, position, lambda: self._schema.view(state)
+                self._structure, position, partial(self._schema.view, state)
             )
         except Exception as error:  # noqa: BLE001 - a router is the user's own code
             failure = error

@@ -14,6 +14,7 @@ from typing import Any
 
 __all__ = ["Starter"]
 
+_Told = Callable[[Any], object]
 _Turn = Callable[[asyncio.AbstractEventLoop, asyncio.Task[Any]], None]
 # Python documents both under "Extending asyncio", for whoever runs tasks in another way.
 _enter_task: _Turn = asyncio.tasks._enter_task  # type: ignore[attr-defined]
@@ -31,22 +32,26 @@ class Starter:
 
     def __init__(self) -> None:
         self._spare: tuple[asyncio.Task[None], _Rest] | None = None
+        self._name = ""
 
     def start(
-        self, coroutines: Iterable[tuple[str, Coroutine[Any, Any, None]]]
+        self,
+        coroutines: Iterable[tuple[str, Coroutine[Any, Any, Any]]],
+        told: _Told | None = None,
     ) -> list[asyncio.Task[None]]:
         """Run coroutines, each up to where it waits, and return the tasks that go on with them.
 
         There is none for a coroutine that ends without waiting. Each comes with its task's name; an
-        error of its own is its task's.
+        error of its own is its task's, and what it returns is told, at once or later.
         """
-        loop, caller = asyncio.get_running_loop(), asyncio.current_task()
+        loop = asyncio.get_running_loop()
+        caller = asyncio.current_task(loop)
         waiting: list[asyncio.Task[None]] = []
         if caller is not None:
             _leave_task(loop, caller)
         try:
             for name, coroutine in coroutines:
-                task = self._begun(loop, name, coroutine)
+                task = self._begun(loop, name, coroutine, told)
                 if task is not None:
                     waiting.append(task)
         finally:
@@ -55,29 +60,42 @@ class Starter:
         return waiting
 
     def _begun(
-        self, loop: asyncio.AbstractEventLoop, name: str, coroutine: Coroutine[Any, Any, None]
+        self,
+        loop: asyncio.AbstractEventLoop,
+        name: str,
+        coroutine: Coroutine[Any, Any, Any],
+        told: _Told | None,
     ) -> asyncio.Task[None] | None:
-        spare, self._spare = self._spare, None  # another one begun in between needs its own
-        if spare is None or spare[0].done():
-            rest = _Rest()
-            # Past the loop's task factory: one that begins tasks at once would end this one.
-            task = asyncio.Task(rest, loop=loop, name=name)
-        else:
-            task, rest = spare
-            task.set_name(name)
+        task, rest = self._taken(loop, name)
         context = copy_context()
         _enter_task(loop, task)
         try:
-            rest.takes(coroutine, context, context.run(coroutine.send, None))
-        except StopIteration:
+            rest.takes(coroutine, context, told, context.run(coroutine.send, None))
+        except StopIteration as end:
             if not task.cancelling():  # else it is not as it was
                 self._spare = task, rest
+            if told is not None:
+                told(end.value)
             return None
         except BaseException as error:  # noqa: BLE001 - as any task, it ends with it
-            rest.takes(_raising(error), context)
+            rest.takes(_raising(error), context, None)
         finally:
             _leave_task(loop, task)
         return task
+
+    def _taken(
+        self, loop: asyncio.AbstractEventLoop, name: str
+    ) -> tuple[asyncio.Task[None], _Rest]:
+        """Return a task for a coroutine; another one that is begun in between needs its own."""
+        spare, self._spare = self._spare, None
+        if spare is None or spare[0].done():
+            rest = _Rest()
+            # Past the loop's task factory: one that begins tasks at once would end this one.
+            spare = asyncio.Task(rest, loop=loop, name=name), rest
+        elif name != self._name:
+            spare[0].set_name(name)
+        self._name = name
+        return spare
 
 
 async def _raising(error: BaseException) -> None:
@@ -96,18 +114,24 @@ def _mark(awaited: Any, *, asked_for: bool) -> None:
 class _Rest(Coroutine[Any, Any, None]):
     """What a task runs: the rest of a coroutine from where it waits, or nothing."""
 
-    __slots__ = ("_awaited", "_context", "_coroutine")
+    __slots__ = ("_awaited", "_context", "_coroutine", "_told")
 
     def __init__(self) -> None:
-        self._coroutine: Coroutine[Any, Any, None] | None = None
+        self._coroutine: Coroutine[Any, Any, Any] | None = None
         self._context: Context | None = None
+        self._told: _Told | None = None
         self._awaited: Any = _NOTHING
 
     def takes(
-        self, coroutine: Coroutine[Any, Any, None], context: Context, awaited: Any = _NOTHING
+        self,
+        coroutine: Coroutine[Any, Any, Any],
+        context: Context,
+        told: _Told | None,
+        awaited: Any = _NOTHING,
     ) -> None:
         """Go on with a coroutine that waits for something, or has not begun."""
-        self._coroutine, self._context, self._awaited = coroutine, context, awaited
+        self._coroutine, self._context, self._told = coroutine, context, told
+        self._awaited = awaited
         _mark(awaited, asked_for=False)
 
     def send(self, value: Any) -> Any:
@@ -115,7 +139,15 @@ class _Rest(Coroutine[Any, Any, None]):
             raise StopIteration
         if self._awaited is not _NOTHING:
             return self._handed()
-        return self._context.run(self._coroutine.send, value)
+        return self._goes_on(self._context, self._coroutine.send, value)
+
+    def _goes_on(self, context: Context, step: Callable[[Any], Any], given: Any) -> Any:
+        try:
+            return context.run(step, given)
+        except StopIteration as end:
+            if self._told is not None:
+                self._told(end.value)
+            raise StopIteration from None
 
     def _handed(self) -> Any:
         """Return what the coroutine waits for as if it were just asked for."""
@@ -127,7 +159,7 @@ class _Rest(Coroutine[Any, Any, None]):
         self._awaited = _NOTHING
         if self._coroutine is None or self._context is None:
             raise error
-        return self._context.run(self._coroutine.throw, error)
+        return self._goes_on(self._context, self._coroutine.throw, error)
 
     def close(self) -> None:
         if self._coroutine is not None:

@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from nbgraph.core.events import ErrorInfo, RunFailed, TaskFailed
+from nbgraph.core.outcome import Outcome
 from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.core.requests import Continue
-from nbgraph.core.task import Outcome, described
+from nbgraph.core.task_call import described
 
 __all__ = ["Limits", "echoed", "failed"]
 

@@ -15,18 +15,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from nbgraph.core.blocking import named
 from nbgraph.core.notes import Notes
+from nbgraph.core.outcome import Outcome, failed
 from nbgraph.core.parcel import Parcel, Reply, packed, received
 from nbgraph.core.quick_dataclass import dataclass
-from nbgraph.core.task import (
-    Outcome,
-    TaskCall,
-    broken,
-    failed,
-    is_cancelled,
-    run_in_worker,
-    run_task,
-    runs_in_worker,
-)
+from nbgraph.core.task import is_cancelled, run_in_worker, run_task, runs_in_worker
+from nbgraph.core.task_call import TaskCall
 from nbgraph.core.workers import tell_from_worker
 from nbgraph.errors import NbgraphError, WorkerLostError
 
@@ -179,10 +172,10 @@ class ThreadExecutor(Executor):
         """
         away = [call for call in batch.calls if runs_in_worker(call)]
         if not away:
-            return _begun(batch, batch.calls, _reported)
+            return _begun(batch, batch.calls, run_task)
         tell_from_worker(run_in_worker, away, batch.report, partial(_unstarted, self.name))
         rest = [call for call in batch.calls if not runs_in_worker(call)]
-        return _begun(batch, rest, _reported) if rest else ()
+        return _begun(batch, rest, run_task) if rest else ()
 
     async def run(self, batch: Batch) -> None:
         """Run `batch`."""
@@ -225,30 +218,21 @@ class InlineExecutor(ThreadExecutor):
 def _begun(
     batch: Batch,
     calls: Iterable[TaskCall],
-    run: Callable[[TaskCall, Callable[[Outcome], None]], Coroutine[Any, Any, None]],
+    run: Callable[[TaskCall], Coroutine[Any, Any, Outcome]],
 ) -> list[asyncio.Task[None]]:
-    report = batch.report
-    return batch.info.starter.start([(named(call.node.name), run(call, report)) for call in calls])
+    return batch.info.starter.start(
+        [(named(call.node.name), run(call)) for call in calls], batch.report
+    )
 
 
-async def _reported(call: TaskCall, report: Callable[[Outcome], None]) -> None:
-    try:
-        outcome = await run_task(call)
-    except asyncio.CancelledError:
-        raise
-    except BaseException as error:  # noqa: BLE001 - a run that hears nothing of a task waits for ever
-        outcome = broken(call, error)
-    report(outcome)
-
-
-async def _noted(call: TaskCall, report: Callable[[Outcome], None]) -> None:
+async def _noted(call: TaskCall) -> Outcome:
     """Run a task on the loop; where it cannot wait for a record, that comes with the outcome."""
     notes, context = Notes(), call.context
     if context is not None and not call.node.is_async:
         port = replace(context.port, record=notes.record, at_once=True)
         context = replace(context, port=port)
-    here = replace(call, context=context, inline=True)
-    await _reported(here, lambda outcome: report(replace(outcome, once=tuple(notes.once))))
+    outcome = await run_task(replace(call, context=context, inline=True))
+    return replace(outcome, once=tuple(notes.once))
 
 
 THREADS = ThreadExecutor()

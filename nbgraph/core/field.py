@@ -7,7 +7,7 @@ import inspect
 import json
 import math
 import types
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin
 
 import typing_extensions
@@ -48,9 +48,10 @@ class Field:
         self._bare = self._special.delta_type(name, annotation) if self._special else annotation
         self._plain = _is_plain(annotation)
         self._open = self._plain and _is_open(annotation)
-        self._scalar = annotation if annotation in (str, int, float, bool) else None
-        self._listed = _listed(annotation)
+        self._judge = _judge(annotation)
         self._bounded = bool(rest)
+        self.is_immutable = _is_immutable(annotation)
+        """Whether a value of the field may be shared."""
         self.is_simple = self._plain and not self._open and self.reducer is None
         """Whether an update, as it is kept, is the value that follows."""
 
@@ -68,11 +69,7 @@ class Field:
         """Return a written value as JSON if it plainly fits, or `UNSURE`: `encode` judges then."""
         if self._bounded and (whole or self.reducer is None):
             return UNSURE
-        if self._scalar is not None:
-            return value if _keeps(value, self._scalar) else UNSURE
-        if self._listed is not None and _are_kept(value, self._listed):
-            return [*value]
-        return UNSURE
+        return self._judge(value)
 
     def encode(self, value: Any, where: str, *, whole: bool) -> Any:
         """Return a written value as JSON, once it is sure to come back as it is."""
@@ -210,31 +207,58 @@ def _is_open(annotation: Any) -> bool:
     return any(map(_is_open, parts))
 
 
-def _listed(annotation: Any) -> Any:
-    """Return the plain type of a list's items, where it is one."""
+def _is_immutable(annotation: Any) -> bool:
+    """Return whether every value of a plain type can be shared."""
+    if get_origin(annotation) in (Union, types.UnionType):
+        return all(map(_is_immutable, get_args(annotation)))
+    return annotation in (*_JUDGES, None, type(None))
+
+
+def _judge(annotation: Any) -> Callable[[Any], Any]:
+    """Return what says of a value that it plainly fits a type: the value as kept, or `UNSURE`."""
     parts = get_args(annotation)
-    if get_origin(annotation) is list and parts[0] in (str, int, float, bool):
-        return parts[0]
-    return None
+    if get_origin(annotation) is list and parts[0] in tuple(_JUDGES):
+        return functools.partial(_plain_list, parts[0])
+    return _JUDGES[annotation] if annotation in tuple(_JUDGES) else _unsure
 
 
-def _keeps(value: Any, kind: type) -> bool:
-    """Return whether a value is plainly of a plain type, and kept as it stands."""
-    if type(value) is not kind:
-        return False
+def _unsure(_: Any) -> Any:
+    return UNSURE
+
+
+def _plain_str(value: Any) -> Any:
+    return value if type(value) is str and value.isascii() else UNSURE
+
+
+def _plain_int(value: Any) -> Any:
+    return value if type(value) is int and -_SMALL < value < _SMALL else UNSURE
+
+
+def _plain_float(value: Any) -> Any:
+    return value if type(value) is float and math.isfinite(value) else UNSURE
+
+
+def _plain_bool(value: Any) -> Any:
+    return value if type(value) is bool else UNSURE
+
+
+_JUDGES: dict[Any, Callable[[Any], Any]] = {
+    str: _plain_str,
+    int: _plain_int,
+    float: _plain_float,
+    bool: _plain_bool,
+}
+"""How values of plain types are judged by a look at them."""
+
+
+def _plain_list(kind: type, value: Any) -> Any:
+    if type(value) is not list or not set(map(type, cast("list[Any]", value))) <= {kind}:
+        return UNSURE
+    items = cast("list[Any]", value)
     if kind is str:
-        return value.isascii()
-    if kind is int:
-        return -_SMALL < value < _SMALL
-    return kind is bool or math.isfinite(value)
-
-
-def _are_kept(values: Any, kind: type) -> bool:
-    if type(values) is not list or not set(map(type, cast("list[Any]", values))) <= {kind}:
-        return False
-    if kind is str:
-        return all(map(str.isascii, cast("list[str]", values)))
-    return all(_keeps(value, kind) for value in cast("list[Any]", values))
+        return [*items] if all(map(str.isascii, items)) else UNSURE
+    judge = _JUDGES[kind]
+    return [*items] if UNSURE not in map(judge, items) else UNSURE
 
 
 def _round_trip(adapter: TypeAdapter[Any], value: Any, where: str) -> Any:

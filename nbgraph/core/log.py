@@ -36,30 +36,31 @@ class Draft:
     def __init__(self, position: Position, branch_id: str, folding: Folding) -> None:
         self.events: list[Event] = []
         self.position = position
-        self._last = position.sequence
         self._branch_id = branch_id
         self._folding = folding
 
     def add(self, *events: Event) -> None:
         """Append events."""
-        for event in events:
-            self._last += 1
-            stamp(event, branch_id=self._branch_id, sequence=self._last)
-        self.events += events
+        self._stamp(events)
         self.position = fold(events, self._folding, self.position)
 
     def finish(self, event: SuperstepFinished, state: Mapping[str, Any]) -> None:
         """Append the end of a superstep whose merged state is known."""
-        self._last += 1
-        stamp(event, branch_id=self._branch_id, sequence=self._last)
-        self.events.append(event)
+        self._stamp((event,))
         self.position = superstepped(self.position, event, state)
+
+    def _stamp(self, events: Sequence[Event]) -> None:
+        for sequence, event in enumerate(events, self.position.sequence + 1):
+            stamp(event, branch_id=self._branch_id, sequence=sequence)
+        self.events += events
 
     @property
     def ends_run(self) -> bool:
         """Whether the last event is the end of a run."""
-        ends = (RunPaused, RunFinished, RunFailed, RunStopped)
-        return bool(self.events) and isinstance(self.events[-1], ends)
+        return bool(self.events) and type(self.events[-1]) in _ENDS
+
+
+_ENDS = frozenset((RunPaused, RunFinished, RunFailed, RunStopped))
 
 
 class Log:

@@ -146,11 +146,14 @@ class Node(Source, Goal):
     is_async: bool = field(init=False, repr=False)
     is_bare: bool = field(init=False, repr=False)
     """Whether to run it is to call it: nothing limits, repeats or records what it does."""
+    place: str = field(init=False, repr=False)
+    """What it is called where a value of it is refused."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "is_async", _is(inspect.iscoroutinefunction, self.handler))
         around = (self.timeout, self.retry, self.effect, self.on_error, self.cache)
         object.__setattr__(self, "is_bare", all(each is None for each in around))
+        object.__setattr__(self, "place", f"node {self.name!r}")
 
     @property
     def source(self) -> str | None:

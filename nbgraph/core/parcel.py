@@ -28,9 +28,11 @@ from nbgraph.core.middleware import Middleware, NodeMiddlewareContext
 from nbgraph.core.node import Node
 from nbgraph.core.node_hooks import NodeHooks
 from nbgraph.core.notes import Notes
+from nbgraph.core.outcome import Outcome
 from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.core.schema import StateSchema
-from nbgraph.core.task import Outcome, TaskCall, run_task
+from nbgraph.core.task import run_task
+from nbgraph.core.task_call import TaskCall
 from nbgraph.core.values import plain_copy
 from nbgraph.errors import NodeFailedError, StateStoreError
 

@@ -20,9 +20,9 @@ from nbgraph.core.inbox import Inbox
 from nbgraph.core.live import LiveEvent, TaskEmitted, TaskStarted
 from nbgraph.core.log import Draft, Log
 from nbgraph.core.middleware import GraphMiddlewareContext
+from nbgraph.core.outcome import Outcome
 from nbgraph.core.requests import Stop
 from nbgraph.core.run_hooks import RunHooks, graph_context
-from nbgraph.core.task import Outcome
 from nbgraph.errors import GraphTimeoutError
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ class Superstepper:
         self._log = log
         self._limits = limits
         self._executor = executor
+        self._is_whole = "remote" not in executor.capabilities
         root_run_id, asker = (parent.root_run_id, parent.asker) if parent else (self.run_id, None)
         self._info = RunInfo(graph, log, self.run_id, root_run_id, given, stream_modes, asker)
         self._inbox: Inbox[_Item] = Inbox()
@@ -64,7 +65,7 @@ class Superstepper:
         self._hooks = RunHooks(graph.middleware, self._graph_seen)
         self._spent = 0.0
         self._facts = Facts(self._inbox.put_nowait)
-        self._jobs: list[asyncio.Task[None]] = []
+        self._jobs: Sequence[asyncio.Task[None]] = ()
         self._planned: Sequence[TaskSpec] = ()
         self._waiting: set[str] = set()
         self._watched = watched
@@ -161,9 +162,12 @@ class Superstepper:
         step = self._course.steps
         calls = self._info.calls(tasks, port, step)
         batch = Batch(self._info, step, calls, self._inbox.put_nowait)
-        self._jobs = []
+        if self._is_whole:
+            self._jobs = self._executor.start(batch)
+            return
+        self._jobs = jobs = list[asyncio.Task[None]]()
         for executor, part in parts(batch, self._executor):
-            self._jobs += executor.start(part)
+            jobs += executor.start(part)
 
     def _port(self, loop: asyncio.AbstractEventLoop) -> Port:
         def say(event: TaskEmitted) -> None:
@@ -199,27 +203,29 @@ class Superstepper:
             started = self._plan()
             if started:
                 return started
-        timeout = self._limits.timeout
-        news = _News()
-        news.take(await (self._taken() if timeout is None else self._taken_within(timeout)))
+        limit = self._limits.timeout
+        items = self._at_once() if limit is None else await self._taken_within(limit)
+        news = _News(items or await self._heard())
         if news.ends:
             await self._cancel()
             news.take(self._inbox.at_hand())  # what is known by then is recorded too
-        outcomes, facts = news.outcomes, news.facts
-        self._waiting.difference_update([item.task_id for item in outcomes])
+        self._waiting.difference_update([item.task_id for item in news.outcomes])
+        stops = bool(news.stops) and self._asked_to_stop(news.stops)
+        facts = news.facts
         if facts:
             facts = self._facts.admitted(facts, () if news.ends else self._waiting)
-        stops = False
-        if news.stops:
-            self._course.pausing = True
-            stops = not all(stop.gently for stop in news.stops)
-        if not (stops or outcomes or facts or news.asked):
+        if not (stops or news.outcomes or facts or news.asked):
             return news.live
-        told = [*news.asked, *(item.fact for item in facts)] if news.asked or facts else []
-        happened = await self._commit(self._reported(outcomes, told, stops=stops))
+        told = [*news.asked, *[item.fact for item in facts]]
+        happened = await self._commit(self._reported(news.outcomes, told, stops=stops))
         if facts:
             self._facts.recorded(facts)
-        return [*news.live, *happened]
+        return [*news.live, *happened] if news.live else happened
+
+    def _asked_to_stop(self, stops: Sequence[Stop]) -> bool:
+        """Return whether the run is to end at once; else it pauses when its superstep is over."""
+        self._course.pausing = True
+        return not all(stop.gently for stop in stops)
 
     async def _taken_within(self, limit: float) -> list[_Item]:
         """Do what `_taken` does in the time the run has left."""
@@ -236,7 +242,10 @@ class Superstepper:
             self._spent += time.perf_counter() - clock
 
     async def _taken(self) -> list[_Item]:
-        """Start what is planned, unless something came in between, and return what happens next.
+        return self._at_once() or await self._heard()
+
+    def _at_once(self) -> list[_Item]:
+        """Start what is planned, unless something came in between, and return what is at hand.
 
         Where tasks wait for nothing, all else on the loop has its turn once in a while: a reader, a
         stop, another run. A turn for each superstep would cost it 6 us.
@@ -246,9 +255,13 @@ class Superstepper:
             self._start()
         if inbox.items and time.perf_counter() - self._breathed < _BREATH:
             return inbox.at_hand()
-        if inbox.items:
+        return []
+
+    async def _heard(self) -> list[_Item]:
+        """Return what happens next, when all else on the loop had its turn."""
+        if self._inbox.items:
             await asyncio.sleep(0)
-        items = await inbox.get()
+        items = await self._inbox.get()
         self._breathed = time.perf_counter()
         return items
 
@@ -261,7 +274,7 @@ class Superstepper:
         """
         if len(outcomes) > 1:  # a run's own failure, which has no task, comes last
             outcomes = sorted(outcomes, key=_is_of_run)
-        events = list(told)
+        events = [*told]
         for item in outcomes:
             events += item.events
         draft = self._log.draft(events)
@@ -292,7 +305,7 @@ class _News:
 
     __slots__ = ("asked", "ends", "facts", "live", "outcomes", "stops")
 
-    def __init__(self) -> None:
+    def __init__(self, items: Iterable[_Item]) -> None:
         self.live: list[Event | LiveEvent] = []
         self.outcomes: list[Outcome] = []
         self.facts: list[Recording] = []
@@ -300,6 +313,7 @@ class _News:
         self.stops: list[Stop] = []
         self.ends = False
         """Whether the run ends before its superstep is finished."""
+        self.take(items)
 
     def take(self, items: Iterable[_Item]) -> None:
         for item in items:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
@@ -54,7 +54,8 @@ class StateSchema:
         self.state_type = state_type
         self.is_open = state_type is dict
         self.fields: dict[str, Field] = {} if self.is_open else declared_fields(state_type)
-        self._views = Views(state_type) if is_model(state_type) else None
+        immutable = {name for name, field in self.fields.items() if field.is_immutable}
+        self._views = Views(state_type, immutable) if is_model(state_type) else None
 
     @property
     def is_model(self) -> bool:
@@ -124,35 +125,39 @@ class StateSchema:
         StateStoreError
             If a value would not come back as it is.
         """
-        if isinstance(given, BaseModel):
-            return self._whole_update(given, where)
-        if not isinstance(given, dict | Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - user's
-            raise StateUpdateError(f"{where} must be a dict of fields, got {given!r}")
-        if not given:
-            return _NOTHING
+        return Update(*self.checked(given, where))
+
+    def checked(
+        self, given: Mapping[str, Any] | BaseModel, where: str
+    ) -> tuple[dict[str, Any], tuple[str, ...]]:
+        """Return the parts of a checked update, which are the caller's; as `update` does."""
+        if type(given) is not dict:
+            given = self._mapping(given, where)
         values: dict[str, Any] = {}
-        replaced: list[str] = []
+        replaced: tuple[str, ...] = ()
+        fields = self.fields
         for name, value in given.items():
-            field = self.fields.get(name)
+            field = fields.get(name)
             kept = UNSURE if field is None else field.plainly(value, whole=False)
             if kept is UNSURE:
                 whole = isinstance(value, Replace)
                 kept = self._encode(name, value, where, whole=whole)
                 if whole:
-                    replaced.append(name)
+                    replaced = (*replaced, name)
             values[name] = kept
-        return Update(values, tuple(replaced))
+        return values, replaced
 
-    def _whole_update(self, given: BaseModel, where: str) -> Update:
-        if not (self.is_model and isinstance(given, self.state_type)):
+    def _mapping(self, given: Any, where: str) -> Mapping[str, Any]:
+        """Return what somebody gave as an update: a model's fields each replace what is there."""
+        if isinstance(given, BaseModel):
+            if self.is_model and isinstance(given, self.state_type):
+                return {name: Replace(getattr(given, name)) for name in self.fields}
             raise StateUpdateError(
                 f"{where} is a {type(given).__qualname__}; pass a dict of fields, or the state type"
             )
-        values = {
-            name: self._encode(name, getattr(given, name), where, whole=True)
-            for name in self.fields
-        }
-        return Update(values, tuple(values))
+        if not isinstance(given, Mapping):
+            raise StateUpdateError(f"{where} must be a dict of fields, got {given!r}")
+        return cast("Mapping[str, Any]", given)
 
     def _encode(self, name: Any, value: Any, where: str, *, whole: bool) -> Any:
         bare = value.value if isinstance(value, Replace) else value
@@ -357,4 +362,3 @@ class StateSchema:
 
 
 _OPEN = Field("*", Any, ())
-_NOTHING = Update({})

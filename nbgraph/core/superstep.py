@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Coroutine, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from typing import Any, cast
 
 from pydantic import BaseModel
@@ -62,11 +62,13 @@ def next_tasks(
         routes += _routes(structure, task.node, view) if chosen is None else chosen
         if structure.deferred:
             sources += [task.node] * (len(routes) - len(sources))
-    arrived, ready = _joined(structure, position) if structure.joins else ({}, [])
-    routes += [_plain_route(target) for target, _ in ready]
+    arrived: dict[str, tuple[str, ...]] = {}
+    if structure.joins:
+        arrived, ready = _joined(structure, position)
+        routes += [_plain_route(target) for target, _ in ready]
+        sources += [there[0] for _, there in ready]
     if not structure.deferred:
         return _numbered(routes), arrived
-    sources += (there[0] for _, there in ready)
     return _held_back(structure, position, list(zip(routes, sources, strict=True)), arrived)
 
 
@@ -112,10 +114,13 @@ def _chosen(branch: Branch, name: str, view: Any) -> str:
     key = branch.router(view)
     if branch.boolean and not isinstance(key, bool):
         raise GraphExecutionError(f"The predicate after {name!r} must return a bool, got {key!r}")
-    if not isinstance(key, Hashable) or key not in branch.mapping:
+    try:
+        return branch.mapping[key].name
+    except (KeyError, TypeError):  # it is no key, or nothing that can be one
         known = ", ".join(map(repr, branch.mapping))
-        raise GraphExecutionError(f"The router after {name!r} returned {key!r}; it knows {known}")
-    return branch.mapping[key].name
+        raise GraphExecutionError(
+            f"The router after {name!r} returned {key!r}; it knows {known}"
+        ) from None
 
 
 def _joined(
@@ -235,23 +240,21 @@ def read_result(
     StateUpdateError, StateStoreError
         If a value does not fit, or cannot be kept.
     """
-    where = f"node {node.name!r}"
-    update, goto = _parts(node, returned, given)
+    update: Any = returned
+    goto: Sequence[Any] | None = None
+    if type(returned) is not dict:  # else it is an update and nothing more, as mostly
+        update, goto = _parts(node, returned, given)
     if update is given:
-        changed = schema.difference(before, given)
-        checked = schema.update(changed, where)
-    else:
-        if not schema.untouched(before, given):
-            _refuse_changes(node, before, given, schema)
-        checked = schema.update(update or {}, where)
-    routes = None if goto is None else tuple(_route(node, item, schema) for item in goto)
-    return dict(checked.values), checked.replaced, routes
+        update = schema.difference(before, given)
+    elif not schema.untouched(before, given):
+        _refuse_changes(node, before, given, schema)
+    values, replaced = schema.checked(update or {}, node.place)
+    routes = None if goto is None else tuple([_route(node, item, schema) for item in goto])
+    return values, replaced, routes
 
 
 def _parts(node: Node, returned: Any, given: Any) -> tuple[Any, Sequence[Any] | None]:
     match returned:
-        case dict():  # before any mapping: asking that of a class costs ten times as much
-            return cast("Any", returned), None
         case Command(update=update, goto=goto):
             several = goto is None or isinstance(goto, list | tuple)
             return update, cast("Sequence[Any] | None", goto) if several else [goto]

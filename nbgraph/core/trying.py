@@ -18,7 +18,7 @@ from nbgraph.core.superstep import read_result
 from nbgraph.core.workers import call_in_worker
 
 if TYPE_CHECKING:
-    from nbgraph.core.task import TaskCall
+    from nbgraph.core.task_call import TaskCall
 
 __all__ = ["set_result", "tried"]
 

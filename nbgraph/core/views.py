@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copyreg
 from abc import ABCMeta
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from operator import is_
 from typing import Any, cast
 
@@ -23,6 +23,7 @@ _HELD = "\0held"
 """Under this key, which is no name, a view's `__dict__` has the fields that are not copied yet."""
 _SLOTS: Mapping[str, Any] = vars(BaseModel)
 _DICT = _SLOTS["__dict__"]
+_new: Callable[[type[Any]], Any] = object.__new__
 _set_contents = _DICT.__set__
 _set_given = _SLOTS["__pydantic_fields_set__"].__set__
 _set_extra = _SLOTS["__pydantic_extra__"].__set__
@@ -30,24 +31,40 @@ _set_private = _SLOTS["__pydantic_private__"].__set__
 
 
 class Views:
-    """Makes views of one state model, and tells what was read of them."""
+    """Makes views of one state model, and tells what was read of them.
 
-    def __init__(self, model: type[BaseModel]) -> None:
+    Parameters
+    ----------
+    model : type
+        The state's class.
+    immutable : collection of str
+        Fields whose values may always be shared, as their types say.
+    """
+
+    def __init__(self, model: type[BaseModel], immutable: Collection[str] = ()) -> None:
         self._model = model
         self._fields = tuple(model.model_fields)
+        self._copied = tuple(name for name in self._fields if name not in immutable)
         # Private attributes and model_post_init are set up by pydantic, on a whole instance.
         self._eager = model.__pydantic_post_init__ is not None
         self._kind = None if self._eager else _view_class(model)
 
     def view(self, values: Mapping[str, Any]) -> BaseModel:
         """Return a view of a state's values."""
-        if self._kind is None:
+        kind = self._kind
+        if kind is None:
             copies = {name: fresh(value) for name, value in values.items()}
             return self._model.model_construct(**copies)
-        shown = {name: value for name, value in values.items() if type(value) in IMMUTABLE}
-        if len(shown) < len(values):
-            shown[_HELD] = {name: values[name] for name in values if name not in shown}
-        view = self._kind.__new__(self._kind)
+        shown = dict(values)
+        if self._copied:
+            held = {
+                name: shown.pop(name)
+                for name in self._copied
+                if name in shown and type(shown[name]) not in IMMUTABLE
+            }
+            if held:
+                shown[_HELD] = held
+        view = _new(kind)
         _set_contents(view, shown)
         _set_given(view, set(values))
         _set_extra(view, None)

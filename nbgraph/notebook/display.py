@@ -17,7 +17,7 @@ from nbgraph import words
 from nbgraph.adapters import adapter_of
 from nbgraph.core.driver import Shape
 from nbgraph.core.graph import Graph
-from nbgraph.drawing import Drawing, folded, small_picture, subgraphs
+from nbgraph.drawing import Drawing, folded, reveal, small_picture, subgraphs
 from nbgraph.errors import DrawingError, GraphConfigError
 from nbgraph.session import Session
 from nbgraph.transcript import transcript
@@ -88,7 +88,7 @@ def _image(session: Session, room: int) -> str:
     snapshot = session.snapshot
     lines = words.lines(replace(snapshot, progress={}) if unattended() else snapshot)
     shape = session.driver.shape
-    alt = html.escape(f"{shape.name}: {snapshot.status}", quote=True)
+    alt = html.escape(f"{reveal(shape.name)}: {snapshot.status}", quote=True)
     for each in (shape, folded(shape, subgraphs(shape))):
         svg = small_picture(each, snapshot.marks, lines, taken=snapshot.taken)
         data = base64.b64encode(svg.encode()).decode()

@@ -17,14 +17,14 @@ import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from nbgraph import words
-from nbgraph.core.events import Event
+from nbgraph.core.events import Event, Interrupt
 from nbgraph.drawing import picture, reveal
 from nbgraph.errors import DrawingError
 from nbgraph.moments import Moment, changes, moments, writers
 from nbgraph.replay import opened, stepped
 from nbgraph.session import Session
 from nbgraph.snapshot import Snapshot
-from nbgraph.transcript import answer_shown, transcript
+from nbgraph.transcript import answer_shown, paragraph, transcript
 
 __all__ = ["notebook_of", "write_notebook"]
 
@@ -76,9 +76,9 @@ def _section(session: Session, events: Sequence[Event], before: Moment, moment: 
     wrote = writers(events, before.sequence, moment.sequence, folding)
     found, same = changes(folding.to_json(first.state), folding.to_json(second.state), wrote)
     lines = [
-        f"{_SIGNS[each.difference.sign]} {each.difference.path}  "
+        f"{_SIGNS[each.difference.sign]} {reveal(each.difference.path)}  "
         f"{_sides(each.difference.sign, each.difference.first, each.difference.second)}  "
-        f"{each.words}".rstrip()
+        f"{reveal(each.words)}".rstrip()
         for each in found
     ]
     asked = list(_asked(second, before, moment))
@@ -103,11 +103,16 @@ def _asked(snapshot: Snapshot, before: Moment, moment: Moment) -> Iterator[str]:
     """Yield the questions and answers of a step."""
     for record in snapshot.records:
         if before.sequence < record.sequence <= moment.sequence:
-            yield f"asked {record.interrupt.key}: {record.interrupt.message or ''}".rstrip()
+            yield f"asked {_question(record.interrupt)}"
             said = f", who said {_brief(record.comment)}" if record.comment else ""
-            yield f"answered {_brief(answer_shown(record))} by {record.by or 'somebody'}{said}"
+            who = reveal(record.by or "somebody")
+            yield f"answered {_brief(answer_shown(record))} by {who}{said}"
     for question in snapshot.pending.values():
-        yield f"asks {question.key}: {question.message or ''}".rstrip()
+        yield f"asks {_question(question)}"
+
+
+def _question(asked: Interrupt) -> str:
+    return f"{reveal(asked.key)}: {paragraph(asked.message or '')}".rstrip()
 
 
 def _image(session: Session, snapshot: Snapshot) -> str:

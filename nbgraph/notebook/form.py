@@ -18,6 +18,7 @@ from nbgraph.errors import AnswerError, ResumeError
 from nbgraph.forms import JsonField, has_examples
 from nbgraph.notebook.asked import Asked, asked_by, asked_of
 from nbgraph.notebook.comment import Comment
+from nbgraph.notebook.display import unattended
 from nbgraph.notebook.drafts import Keeping
 from nbgraph.notebook.field_set import FieldSet, Widgets, error_line
 from nbgraph.notebook.form_view import (
@@ -383,8 +384,8 @@ class Form(ipywidgets.VBox):
         self._actions.hold(held=True)
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
-        """Show the form; without a kernel, the question and what stood there as text."""
-        shown: Any = super()._repr_mimebundle_(**options)
+        """Show the form; where nobody can answer, the question and what stands there as text."""
+        shown: Any = {} if unattended() else super()._repr_mimebundle_(**options)
         message = f"{self._asked.message}\n" if self._asked.message else ""
         return {**shown, "text/plain": f"{message}{self._fields.words()}"}
 

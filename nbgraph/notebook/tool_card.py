@@ -18,6 +18,7 @@ from nbgraph.errors import AnswerError, ResumeError
 from nbgraph.notebook.card_face import CardFace
 from nbgraph.notebook.card_place import Deck, Place
 from nbgraph.notebook.decide_bar import Ready
+from nbgraph.notebook.display import unattended
 from nbgraph.notebook.keys import Keys
 from nbgraph.notebook.labels import visible
 from nbgraph.notebook.parts import classed, column, key_class, set_class, within
@@ -167,8 +168,8 @@ class ToolCard(ipywidgets.VBox):
         return outcome(self.call, self._decision)
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
-        """Show the card; where no widget can be, the tool and what is decided, as text."""
-        shown: Any = super()._repr_mimebundle_(**options)
+        """Show the card; where nobody can answer, the tool and what is decided as text."""
+        shown: Any = {} if unattended() else super()._repr_mimebundle_(**options)
         return {**shown, "text/plain": visible(f"{self.call.tool_name}: {self.said}")}
 
     # --- deciding -----------------------------------------------------------------------------

@@ -53,31 +53,27 @@ class Appends:
         StateStoreError
             If it is refused, or the database cannot be written.
         """
-        names = _names(commit)
-        outcome = self._at_once(commit, names) if self._may_write(names) else None
-        if outcome is None:
+        names = commit.thread_id, commit.branch_id
+        if (
+            self._asked
+            or self._waiting is not None
+            or not (names == self._last or self._first(names))
+        ):
+            return await self._gathered(commit)
+        known = self._known.pop(names, None)
+        try:
+            work = partial(_kept_or_refused, commit=commit, known=known)
+            outcome = self._database.attempt(work, writes=True)
+        except (Busy, StateStoreError):  # it has to be sorted out in a thread, as for many
+            self._last = None
             return await self._gathered(commit)
         if isinstance(outcome, StateStoreError):
             raise outcome
+        self._know(names, outcome)
         return outcome.epoch
 
-    def _at_once(self, commit: Commit, names: _Names) -> _Outcome | None:
-        """Write a commit here; None if that has to be sorted out in a thread, as for many."""
-        try:
-            work = partial(self._outcome, commit=commit, names=names)
-            outcome = self._database.attempt(work, writes=True)
-        except (Busy, StateStoreError):
-            self._last = None
-            return None
-        self._know(names, outcome)
-        return outcome
-
-    def _may_write(self, names: _Names) -> bool:
-        """Return whether a commit is not made to wait for others of the same turn."""
-        if self._asked or self._waiting is not None:
-            return False
-        if names == self._last:
-            return True
+    def _first(self, names: _Names) -> bool:
+        """Return whether a commit is the first of a turn, and taken to come alone."""
         if not self._alone or self._wrote:
             return False
         self._wrote, self._last = True, names
@@ -131,13 +127,14 @@ class Appends:
 
     def _deliver(self, asked: _Asked, outcomes: Sequence[_Outcome]) -> None:
         for (commit, future), outcome in zip(asked, outcomes, strict=True):
-            self._know(_names(commit), outcome)
+            if isinstance(outcome, Branch):
+                self._know(_names(commit), outcome)
             if future.done():
                 continue
-            if isinstance(outcome, StateStoreError):
-                future.set_exception(outcome)
-            else:
+            if isinstance(outcome, Branch):
                 future.set_result(outcome.epoch)
+            else:
+                future.set_exception(outcome)
 
     def learn(self, names: _Names, branch: Branch) -> None:
         """Remember the row of a branch that was read; the row is the caller's no more.
@@ -148,12 +145,11 @@ class Appends:
             self._know(names, branch)
             self._alone = self._database.quick and not self._asked
 
-    def _know(self, names: _Names, outcome: _Outcome) -> None:
+    def _know(self, names: _Names, branch: Branch) -> None:
         """Remember the row of a branch that is written: whoever goes on need not read it first."""
-        if isinstance(outcome, Branch):
-            self._known[names] = outcome
-            if len(self._known) > _KNOWN:
-                del self._known[next(iter(self._known))]
+        self._known[names] = branch
+        if len(self._known) > _KNOWN:
+            del self._known[next(iter(self._known))]
 
     def _kept_patiently(self, commits: Sequence[Commit]) -> Sequence[_Outcome]:
         work = partial(self._outcomes, commits=commits)
@@ -170,16 +166,19 @@ class Appends:
         # In one order everywhere, so that two processes that lock rows do not wait for one another.
         names = [_names(commit) for commit in commits]
         order = sorted(range(len(commits)), key=names.__getitem__)
-        found = {at: self._outcome(cursor, commits[at], names[at]) for at in order}
+        found: dict[int, _Outcome] = {}
+        for at in order:
+            # Taken out, so that nothing is known of a branch while its transaction can still fail.
+            known = self._known.pop(names[at], None)
+            found[at] = _kept_or_refused(cursor, commits[at], known)
         return [found[at] for at in range(len(commits))]
 
-    def _outcome(self, cursor: Cursor, commit: Commit, names: _Names) -> _Outcome:
-        # Taken out, so that nothing is known of a branch while its transaction can still fail.
-        known = self._known.pop(names, None)
-        try:
-            return keep(cursor, commit, known)
-        except StateStoreError as error:
-            return error
+
+def _kept_or_refused(cursor: Cursor, commit: Commit, known: Branch | None) -> _Outcome:
+    try:
+        return keep(cursor, commit, known)
+    except StateStoreError as error:
+        return error
 
 
 def _names(commit: Commit) -> _Names:

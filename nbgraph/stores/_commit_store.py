@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from pydantic_core import from_json
 from typing_extensions import override
 
-from nbgraph.core.codec import encode_events
+from nbgraph.core.blob import Packing
+from nbgraph.core.codec import written_events
 from nbgraph.core.events import Event
 from nbgraph.core.store import BranchRecord, BranchSummary, Claim, PositionSnapshot, StateStore
 from nbgraph.errors import StateStoreError
-from nbgraph.stores._blobs import extracted
+from nbgraph.stores._blobs import LARGE, extracted
 from nbgraph.stores._log import Commit, require_text, where
 
 __all__ = ["CommitStore"]
 
 _PARSER_DEPTH = 190
 """Less than how deeply pydantic's parser reads JSON."""
+
+_NO_BLOBS: Mapping[bytes, bytes] = {}
 
 
 class CommitStore(StateStore):
@@ -83,26 +86,19 @@ def _commit(
         require_text(branch_id, "branch id")
         require_text(summary.graph, "graph name")
     _require_stamps(branch_id, events, expected)
+    refs, blobs, packing = "", _NO_BLOBS, Packing()
     try:
-        packed = encode_events(events)
-        _require_shallow(packed.body)
-        extract = extracted(packed)
+        body = written_events(events, packing)
+        _require_shallow(body)
+        if packing.found or len(body) >= LARGE:
+            extract = extracted(packing.packed(body))
+            body, refs, blobs = extract.body, extract.refs, extract.blobs
     except ValueError as error:
         raise StateStoreError(
             f"{where(thread_id, branch_id, expected + 1)} cannot be kept as JSON: {error}"
         ) from error
-    return Commit(
-        thread_id,
-        branch_id,
-        expected,
-        len(events),
-        extract.body,
-        extract.refs,
-        extract.blobs,
-        summary,
-        first_at=events[0].created_at,
-        last_at=events[-1].created_at,
-    )
+    times = events[0].created_at, events[-1].created_at
+    return Commit(thread_id, branch_id, expected, len(events), body, refs, blobs, summary, *times)
 
 
 def _require_shallow(body: bytes) -> None:

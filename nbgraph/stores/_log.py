@@ -82,8 +82,8 @@ class Commit:
     @property
     def weight(self) -> int:
         """How many bytes are read where the commit is."""
-        outside = sum(map(len, self.blobs.values())) if self.blobs else 0
-        return len(self.body) + outside
+        weight = len(self.body)
+        return weight + sum(map(len, self.blobs.values())) if self.blobs else weight
 
     @property
     def head(self) -> int:

@@ -7,7 +7,7 @@ import json
 from nbgraph.core.drafts import Draft
 from nbgraph.stores._sql_rows import Cursor, found_branch
 
-__all__ = ["DRAFTS", "DROP_DRAFT", "FORGET_DRAFTS", "keep_draft", "list_drafts"]
+__all__ = ["DRAFTS", "DROP_DRAFT", "DROP_DRAFTS", "FORGET_DRAFTS", "keep_draft", "list_drafts"]
 
 DRAFTS = (
     """CREATE TABLE IF NOT EXISTS drafts (
@@ -20,6 +20,8 @@ DRAFTS = (
 )
 
 DROP_DRAFT = "DELETE FROM drafts WHERE branch = ? AND key = ? AND asked = ?"
+
+DROP_DRAFTS = "DELETE FROM drafts WHERE branch = ?"
 
 FORGET_DRAFTS = "DELETE FROM drafts WHERE branch IN (SELECT id FROM branches WHERE thread = ?)"
 

@@ -39,6 +39,10 @@ FIND_PARENT = """
     FROM branches WHERE id = ?
 """
 
+_FIND_FIRST_COMMITS = """
+    SELECT place, count, hash, refs, body FROM commits WHERE place BETWEEN ? AND ? ORDER BY place
+"""
+
 # From the commit that holds event `low + 1`, which may begin before it.
 _FIND_COMMITS = """
     SELECT place, count, hash, refs, body FROM commits
@@ -141,9 +145,10 @@ def _snapshot(cursor: Cursor, branch: Branch, upto: int) -> PositionSnapshot | N
     high = upto
     for one in ancestry(cursor, branch):
         begin = place_of(one.id, 0)
-        row = cursor.execute(_FIND_SNAPSHOT, (begin, begin + high)).fetchone()
-        if row is not None:
-            return _read_snapshot(cursor, row[0] - begin, *row)
+        if one.snapped:  # else none was made
+            row = cursor.execute(_FIND_SNAPSHOT, (begin, begin + high)).fetchone()
+            if row is not None:
+                return _read_snapshot(cursor, row[0] - begin, *row)
         high = min(high, one.parent_sequence)
     return None
 
@@ -209,10 +214,14 @@ def parent_missing(branch: Branch) -> DamagedStoreError:
 def rows_of(cursor: Cursor, branch: Branch, part: Stretch) -> RawStretch:
     """Return the rows of a stretch of a branch's own log."""
     begin = place_of(branch.id, 0)
-    due = begin + part.low + 1
-    values = (begin + part.high, begin, due, begin)
-    rows = cursor.execute(_FIND_COMMITS, values).fetchall()
-    before = _hash_before(cursor, branch, rows[0][0]) if rows else branch.root
+    high = begin + part.high
+    if part.low == branch.parent_sequence:
+        values = (begin + part.low + 1, high)
+        rows, before = cursor.execute(_FIND_FIRST_COMMITS, values).fetchall(), branch.root
+    else:
+        values = (high, begin, begin + part.low + 1, begin)
+        rows = cursor.execute(_FIND_COMMITS, values).fetchall()
+        before = _hash_before(cursor, branch, rows[0][0]) if rows else branch.root
     return RawStretch(branch, part, rows, before, blobs_of(cursor, [row[3] for row in rows]))
 
 

@@ -6,36 +6,35 @@ somebody else's commit.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from operator import attrgetter
-from typing import TypeAlias
 from zlib import compress
 
 from nbgraph.core.blob import Packed
-from nbgraph.core.events import Interrupt
 from nbgraph.core.store import BranchRecord, PositionSnapshot
 from nbgraph.stores._blobs import extracted
 from nbgraph.stores._chain import link, root_of
 from nbgraph.stores._log import (
     COMPRESSED_BYTES,
     Commit,
-    QuestionName,
     epoch_after,
-    name_of,
-    new_questions,
     require_event,
     require_fit,
     require_new,
     require_unclaimed,
 )
-from nbgraph.stores._sql_drafts import DROP_DRAFT, FORGET_DRAFTS
+from nbgraph.stores._sql_drafts import FORGET_DRAFTS
 from nbgraph.stores._sql_lists import children_of
+from nbgraph.stores._sql_questions import (
+    NO_QUESTIONS,
+    Questions,
+    questions_after,
+    write_questions,
+)
 from nbgraph.stores._sql_read import hash_at
 from nbgraph.stores._sql_rows import Branch, Cursor, body_checksum, found_branch, place_of
 
 __all__ = ["add_branch", "claim_branch", "forget", "keep", "release_branch"]
-
-_Questions: TypeAlias = tuple[Collection[QuestionName], Mapping[QuestionName, str]]
 
 # What stands in the comment is said to a database that locks rows and not the file.
 _FIND_BRANCH = """
@@ -108,15 +107,6 @@ _ADD_BLOB = "INSERT INTO blobs (hash, body) VALUES (?, ?) ON CONFLICT DO NOTHING
 
 _USE_BLOB = "INSERT INTO blob_uses (branch, hash) VALUES (?, ?) ON CONFLICT DO NOTHING"
 
-_FIND_QUESTIONS = "SELECT key, asked FROM questions WHERE branch = ?"
-
-_DROP_QUESTION = "DELETE FROM questions WHERE branch = ? AND key = ? AND asked = ?"
-
-_ADD_QUESTION = """
-    INSERT INTO questions (branch, key, asked, created_at, checksum, body)
-    VALUES (?, ?, ?, ?, ?, ?)
-"""
-
 _LOCK_THREAD = "SELECT id FROM branches WHERE thread = ? ORDER BY id /* FOR UPDATE */"
 
 _ADD_CHILD = "INSERT INTO children (thread, root) VALUES (?, ?)"
@@ -161,8 +151,8 @@ def keep(cursor: Cursor, commit: Commit, known: Branch | None = None) -> Branch:
         If a question cannot be kept as JSON.
     """
     if known is not None and _may_follow(commit, known):
-        questions = _questions(cursor, known, commit)
-        was = (known.id, known.checksum, known.chain)
+        questions = questions_after(cursor, known, commit)
+        was = known.id, known.checksum, known.chain
         _move(known, commit)
         if cursor.execute(_CHANGE_KNOWN, (*_CHANGING(known), *was)).rowcount == 1:
             return _kept(cursor, known, commit, questions)
@@ -170,7 +160,7 @@ def keep(cursor: Cursor, commit: Commit, known: Branch | None = None) -> Branch:
     branch = _tip(cursor, names)
     require_fit(commit, None if branch is None else branch.head)
     epoch_after(commit, 0 if branch is None else branch.epoch)
-    questions = _questions(cursor, branch, commit)
+    questions = questions_after(cursor, branch, commit)
     if branch is None:
         branch = _begun(names, root_of(*names), commit.first_at)
         if commit.summary.root is not None:
@@ -186,29 +176,11 @@ def _may_follow(commit: Commit, known: Branch) -> bool:
     return commit.claim is None or commit.claim.epoch in (None, known.epoch)
 
 
-def _questions(cursor: Cursor, branch: Branch | None, commit: Commit) -> _Questions:
-    """Return which questions are stored, and the texts of those that a commit adds.
-
-    Raises
-    ------
-    StateStoreError
-        If one cannot be kept as JSON.
-    """
-    stored: Collection[QuestionName] = ()
-    if branch is not None and branch.pending:
-        stored = set(cursor.execute(_FIND_QUESTIONS, (branch.id,)))
-    pending = commit.summary.pending
-    return stored, new_questions(stored, pending) if pending else {}
-
-
-def _kept(cursor: Cursor, branch: Branch, commit: Commit, questions: _Questions) -> Branch:
+def _kept(cursor: Cursor, branch: Branch, commit: Commit, questions: Questions) -> Branch:
     """Add a commit and its questions to a branch whose row is written."""
     _add_commit(cursor, branch, commit)
-    stored, texts = questions
-    if stored:
-        _drop_answered(cursor, branch, stored, commit.summary.pending)
-    if texts:
-        _add_questions(cursor, branch, commit.summary.pending, texts)
+    if questions is not NO_QUESTIONS:
+        write_questions(cursor, branch.id, commit.summary.pending, questions)
     return branch
 
 
@@ -247,7 +219,7 @@ def add_branch(cursor: Cursor, record: BranchRecord, commit: Commit) -> None:
     require_event(parent.place, at)
     exists = cursor.execute(_FIND_BRANCH, names).fetchone() is not None
     require_new(record.id, exists=exists, thread_id=record.thread_id)
-    questions = _questions(cursor, None, commit)
+    questions = questions_after(cursor, None, commit)
     root = root_of(*names, hash_at(cursor, parent, at), at)
     branch = _begun(names, root, record.created_at, (parent, at))
     _write(cursor, branch, commit)
@@ -346,14 +318,15 @@ def _add_commit(cursor: Cursor, branch: Branch, commit: Commit) -> None:
 
 def _move(branch: Branch, commit: Commit) -> None:
     """Let the row of a branch stand at the end of a commit."""
-    summary = commit.summary
-    chain = link(branch.chain, commit.expected + 1, commit.count, commit.body, commit.refs)
+    summary, claim = commit.summary, commit.claim
+    branch.chain = link(branch.chain, commit.expected + 1, commit.count, commit.body, commit.refs)
     branch.graph, branch.status, branch.step = summary.graph, summary.status, summary.step
     branch.head, branch.pending = commit.head, len(summary.pending)
-    branch.updated_at, branch.chain = float(commit.last_at), chain
-    if commit.claim is not None and commit.claim.epoch is None:
-        branch.owner, branch.leased_until = commit.claim.owner, 0.0
-    branch.epoch = epoch_after(commit, branch.epoch)
+    branch.updated_at = float(commit.last_at)
+    if claim is not None:
+        if claim.epoch is None:
+            branch.owner, branch.leased_until = claim.owner, 0.0
+        branch.epoch = epoch_after(commit, branch.epoch)
     branch.checksum = branch.changing_checksum()
     branch.since += commit.weight
 
@@ -376,25 +349,3 @@ def _add_blobs(cursor: Cursor, branch: Branch, blobs: Mapping[bytes, bytes]) -> 
     for name, body in blobs.items():
         cursor.execute(_ADD_BLOB, (name, body))
         cursor.execute(_USE_BLOB, (branch.id, name))
-
-
-def _drop_answered(
-    cursor: Cursor, branch: Branch, stored: Collection[QuestionName], pending: Sequence[Interrupt]
-) -> None:
-    waiting = set(map(name_of, pending))
-    gone = [(branch.id, *name) for name in stored if name not in waiting]
-    if gone:
-        cursor.executemany(_DROP_QUESTION, gone)
-        cursor.executemany(DROP_DRAFT, gone)
-
-
-def _add_questions(
-    cursor: Cursor, branch: Branch, pending: Sequence[Interrupt], texts: Mapping[QuestionName, str]
-) -> None:
-    rows = [
-        (branch.id, *name, float(one.created_at), body_checksum(body, branch.id), body)
-        for one in pending
-        if (body := texts.get(name := name_of(one), "").encode())
-    ]
-    if rows:
-        cursor.executemany(_ADD_QUESTION, rows)

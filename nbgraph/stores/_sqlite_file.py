@@ -29,6 +29,17 @@ _BEGIN = {True: "BEGIN IMMEDIATE", False: "BEGIN"}
 _BRIEFLY = 0.005
 """How long an event loop waits, in seconds, while another thread uses the connection."""
 
+_forks = 0
+"""How often this process was forked off another: to ask the system at each use takes longer."""
+
+
+def _forked() -> None:
+    global _forks
+    _forks += 1
+
+
+os.register_at_fork(after_in_child=_forked)
+
 _Result = TypeVar("_Result")
 _Work = Callable[[Cursor], _Result]
 
@@ -47,7 +58,8 @@ class SQLiteFile:
         self.path = path
         self._wait = wait
         self._lock = threading.Lock()
-        self._process = os.getpid()
+        self._forks = _forks
+        self._closed = False
         connection = opened(path, durability=durability, wait=wait)
         self._cursor = connection.cursor()
         self._close = weakref.finalize(self, connection.close)
@@ -62,25 +74,26 @@ class SQLiteFile:
         StateStoreError
             If the file is closed or cannot be used; nothing of the work was kept.
         """
-        if not self._lock.acquire(timeout=_BRIEFLY):
+        lock = self._lock
+        if not lock.acquire(blocking=False) and not lock.acquire(timeout=_BRIEFLY):
             raise Busy
         try:
-            self._require_usable()
+            if self._closed or self._forks != _forks:
+                raise self._not_usable()
             return transact(self._cursor, _BEGIN[writes], work)
         except SQLITE_ERRORS as error:
             raise translated(error, self.path) from error
         finally:
-            self._lock.release()
+            lock.release()
 
-    def _require_usable(self) -> None:
-        if not self._close.alive:
-            raise StateStoreError(f"The state store {str(self.path)!r} is closed")
-        if os.getpid() != self._process:
-            # SQLite's locks belong to the process that opened the file.
-            raise StateStoreError(
-                f"The state store {str(self.path)!r} was opened before this process forked; "
-                "open it again here"
-            )
+    def _not_usable(self) -> StateStoreError:
+        if self._closed:
+            return StateStoreError(f"The state store {str(self.path)!r} is closed")
+        # SQLite's locks belong to the process that opened the file.
+        return StateStoreError(
+            f"The state store {str(self.path)!r} was opened before this process forked; "
+            "open it again here"
+        )
 
     def patiently(self, work: Callable[[], _Result]) -> _Result:
         """Call `work` again while it finds the file busy. Blocks.
@@ -101,7 +114,8 @@ class SQLiteFile:
             If somebody else uses the file.
         """
         with self._lock:
-            self._require_usable()
+            if self._closed or self._forks != _forks:
+                raise self._not_usable()
             try:
                 self._cursor.execute("VACUUM")
                 self._cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
@@ -123,6 +137,7 @@ class SQLiteFile:
     def close(self) -> None:
         """Close the connection; a second time is no error."""
         with self._lock:
+            self._closed = True
             self._close()
 
 

@@ -220,10 +220,11 @@ def transact(
     try:
         result = work(cursor)
         cursor.execute("COMMIT")
-        return result
-    finally:
+    except BaseException:
         if cursor.connection.in_transaction:
             cursor.execute("ROLLBACK")
+        raise
+    return result
 
 
 def translated(error: Exception, path: Path) -> Exception:

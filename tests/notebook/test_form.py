@@ -511,3 +511,10 @@ def test_data_is_text_and_never_markup_or_mathematics() -> None:
             assert "$" not in each.description.replace("\\$", "")
             assert "\\(" not in each.description.replace("\\\\", "")
             assert not each.description_allow_html
+
+
+def test_where_nobody_can_answer_a_form_is_text(monkeypatch):
+    form = Form(Literal["send", "hold"], message="This one?")
+    assert "application/vnd.jupyter.widget-view+json" in form._repr_mimebundle_()
+    monkeypatch.setenv("NBGRAPH_UNATTENDED", "1")
+    assert form._repr_mimebundle_() == {"text/plain": "This one?\nAnswer: choose one"}

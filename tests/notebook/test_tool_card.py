@@ -57,9 +57,11 @@ def test_a_card_shows_who_wrote_what_and_the_exact_call():
     assert "bound to call c_1, digest 9f3c 20e1" in read_in(zone(card, "call")).replace(" ,", ",")
 
 
-def test_where_no_widget_can_be_a_card_is_its_tool_and_what_is_decided():
+def test_where_no_widget_can_be_a_card_is_its_tool_and_what_is_decided(monkeypatch):
     card, _ = card_of()
     assert card._repr_mimebundle_()["text/plain"] == "send_refund: not decided yet"
+    monkeypatch.setenv("NBGRAPH_UNATTENDED", "1")
+    assert card._repr_mimebundle_() == {"text/plain": "send_refund: not decided yet"}
     card.deny("Ask for a photo\u202efirst.")
     said = card._repr_mimebundle_()["text/plain"]
     assert said.startswith("send_refund: denied")
