@@ -19,6 +19,7 @@ from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from nbgraph.core.eager import Starter
+from nbgraph.core.tracebacks import result_of_future
 from nbgraph.core.workers import waiting
 
 __all__ = ["SyncTwin", "call_soon", "iterate", "on_loop_thread", "run_sync", "submit"]
@@ -131,7 +132,7 @@ def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
     future = submit(coroutine, ended=ended.set)
     try:
         with waiting():
-            return future.result()
+            return result_of_future(future)
     except BaseException:
         if not future.done():
             future.cancel()

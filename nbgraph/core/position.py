@@ -145,8 +145,8 @@ class Position:
     @property
     def entered(self) -> bool:
         """Whether something is recorded of the current superstep's tasks."""
-        known = (self.finished, self.failed, self.began, self.pending, self.answered, self.once)
-        return any((*known, self.children))
+        asked = self.pending or self.answered or self.children
+        return bool(asked or self.finished or self.failed or self.began or self.once)
 
     def moved(self, **changes: Any) -> Position:
         """Return the position with some parts changed.

@@ -78,7 +78,7 @@ class _Workers:
         self.local = threading.local()
         self._lock = threading.Lock()
         self._threads = 0
-        self._idle = 0
+        self._unfinished = 0
         self._waiting = 0
 
     def submit(self, call: _Call) -> None:
@@ -90,10 +90,9 @@ class _Workers:
             If the system starts no thread, and there is no worker that will ever be free.
         """
         with self._lock:
-            if self._idle:
-                self._idle -= 1
-            else:
+            if self._unfinished >= self._threads:
                 self._grow()
+            self._unfinished += 1
             self.calls.put(call)
 
     def _grow(self) -> None:
@@ -113,7 +112,7 @@ class _Workers:
             call = self.calls.get()
             call.run()
             with self._lock:
-                self._idle += self.calls.empty()
+                self._unfinished -= 1
             call.outbox.put(call)
             del call
 

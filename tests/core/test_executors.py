@@ -220,6 +220,25 @@ def test_what_a_signal_handler_raises_in_a_node_goes_before_errors_and_is_record
     assert graph.invoke(None, thread_id="t").state.log == ["a", "b"]
 
 
+@pytest.mark.parametrize("executor", [InlineExecutor(), ThreadExecutor()], ids=lambda it: it.name)
+def test_what_is_raised_beside_a_node_ends_its_run_too(
+    executor: Executor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def interrupted(call: Any, attempts: Any) -> Any:
+        raise Foreign("between two nodes")
+
+    monkeypatch.setattr("nbgraph.core.task.node_run", interrupted)
+
+    @node
+    async def a(state: Trail) -> dict[str, Any]:
+        return {"log": ["a"]}
+
+    graph = chain(a, executor=executor)
+    with pytest.raises(Foreign, match="between two nodes"):
+        graph.invoke({}, thread_id="t")
+    assert types(graph) == ["run_started", "task_failed", "run_failed"]
+
+
 def test_a_task_that_is_reported_twice_counts_once() -> None:
     async def twice(batch: Batch) -> None:
         await reported(batch)
