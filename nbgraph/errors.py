@@ -13,8 +13,7 @@ NbgraphError
 │       ├── AlreadyAnsweredError   somebody answered this question first
 │       ├── QuestionExpiredError   the time of the question is over
 │       ├── StaleAnswerError       the answer belongs to a question that is no longer asked
-│       └── RedefinedGraphError    the thread needs nodes or fields the graph does not have
-│                                  (also a StateStoreError)
+│       └── RedefinedGraphError    the graph lacks what the thread needs (also a StateStoreError)
 ├── RunLimitExceededError          a limit on supersteps was reached
 ├── ContextNotProvidedError        a node asked for a context the run was not given
 ├── StateUpdateError               a value does not fit the state schema

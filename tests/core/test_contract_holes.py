@@ -273,3 +273,35 @@ def test_a_step_and_a_run_until_are_not_remembered() -> None:
     assert session.run_until("d").result().state.log == ["a", "b", "c"]
     assert session.proceed().result().state.log == [*"abcde"]
     assert "breakpoints_set" not in [event.type for event in session.history()]
+
+
+# --- questions -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("payload", ["What's the name?", 42, True, 1.5, None, ["a"], {"a": [1]}])
+def test_simple_values_and_dicts_are_payloads(payload: Any) -> None:
+    graph = chain(node(name="ask")(lambda state: {"log": [interrupt(payload, id="q")]}))
+    asked = graph.invoke({}, thread_id="t").interrupts["ask:q"].payload
+    kept = graph.sync.pending("t")["ask:q"].payload
+    assert (asked, kept, type(asked), type(kept)) == (
+        payload,
+        payload,
+        type(payload),
+        type(payload),
+    )
+
+
+@pytest.mark.parametrize("by_key", [True, False])
+def test_questions_of_one_node_are_answered_in_order_or_by_key(by_key: bool) -> None:
+    @node
+    def ask(state: Trail) -> dict[str, Any]:
+        return {"log": [interrupt("dish?"), interrupt("guests?"), interrupt("city?")]}
+
+    graph = chain(ask)
+    graph.invoke({}, thread_id="t")
+    for number, answer in enumerate(["soup", "36", "Bremen"]):
+        key = f"ask:{number}"
+        assert list(graph.sync.pending("t")) == [key]
+        resume = Resume(answers={key: answer}) if by_key else Resume(answer)
+        done = graph.invoke(None, thread_id="t", resume=resume)
+    assert done.state.log == ["soup", "36", "Bremen"]

@@ -171,7 +171,8 @@ def test_calls_for_which_no_worker_can_be_started_wait_for_those_there_are(
     def waits(state: Trail) -> dict[str, Any]:
         return {"log": inner.invoke({}, thread_id="inner").state.log}
 
-    with pytest.raises(WorkerLostError, match="can't start new thread"):
+    # The only worker waits: the inner task is told of no other, or the wait for it is.
+    with pytest.raises((WorkerLostError, RuntimeError), match="can't start new thread"):
         chain(waits).invoke({}, thread_id="t")
 
 
