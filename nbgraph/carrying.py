@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import Any, cast
 
 from nbgraph.core.driver import BreaksWhen, Driver
@@ -17,7 +17,15 @@ from nbgraph.core.live import LiveEvent
 from nbgraph.core.loop import submit
 from nbgraph.core.requests import Continue, Request, Resume, Start
 from nbgraph.core.result import GraphResult, result_of
-from nbgraph.errors import NbgraphError, NodeFailedError, ResumeError
+from nbgraph.errors import (
+    AlreadyAnsweredError,
+    AnswerError,
+    NbgraphError,
+    NodeFailedError,
+    QuestionExpiredError,
+    ResumeError,
+    StaleAnswerError,
+)
 from nbgraph.handles import Run
 from nbgraph.listening import Held, heard
 from nbgraph.prefix import blank, with_inside
@@ -27,6 +35,7 @@ __all__ = ["RUNNING", "Carrier", "Predicate"]
 
 Predicate = Callable[[Any], bool]
 RUNNING = "The thread is running; stop it, or wait for its end"
+_REFUSED_ANSWER = (AlreadyAnsweredError, AnswerError, QuestionExpiredError, StaleAnswerError)
 _LOGGER = logging.getLogger("nbgraph")
 
 
@@ -93,6 +102,12 @@ class Carrier:
     def settle(self) -> GraphResult:
         """Wait for the end of the run that goes on, if one does, and return where that left it."""
         return self._result() if self._run is None else self._run.result()
+
+    def rested(self) -> GraphResult:
+        """Return what `settle` does; an answer that was refused ran nothing, and is passed over."""
+        with suppress(*_REFUSED_ANSWER):
+            return self.settle()
+        return self._result()
 
     # --- on the loop thread ----------------------------------------------------------------
 

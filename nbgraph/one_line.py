@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
-from functools import lru_cache
 
 from nbgraph.core.decisions import ToolInterrupt
 from nbgraph.core.hidden import reveal
 from nbgraph.core.json_values import Json, is_array, is_object
-from nbgraph.forms import MASK, Field, inputs_of, read, replaced, secret_places
+from nbgraph.covering import covered_arguments
 from nbgraph.literals import literal, plain
 
-__all__ = ["arguments", "brief", "covered_arguments", "in_a_line"]
+__all__ = ["arguments", "brief", "in_a_line"]
 
 _ITEMS = 20
 """How many parts of a value a short line of it looks at."""
@@ -75,18 +74,3 @@ def _less(value: Json, most: int) -> Json:
     if is_array(value):
         return [_less(each, most) for each in value[:_ITEMS]]
     return value
-
-
-def covered_arguments(call: ToolInterrupt) -> dict[str, Json]:
-    """Return a call's arguments, with what its tool calls a secret covered."""
-    schema = json.dumps(call.input_schema, sort_keys=True)
-    if "password" not in schema and "writeOnly" not in schema:
-        return call.arguments
-    field = _field(schema)
-    places = secret_places(field, inputs_of(field, call.arguments))
-    return replaced(call.arguments, dict.fromkeys(places, lambda _: MASK))
-
-
-@lru_cache(maxsize=64)
-def _field(schema: str) -> Field:
-    return read(json.loads(schema))

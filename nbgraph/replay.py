@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,6 +23,7 @@ from nbgraph.core.events import (
     TaskSpec,
 )
 from nbgraph.core.lapses import ASK_AGAIN, DISMISS
+from nbgraph.covering import call_secrets, covered, covered_answer
 from nbgraph.forms import MASK, inputs_of, read, replaced, secret_places
 from nbgraph.moments import Moment, moments
 from nbgraph.session import Session
@@ -73,7 +74,7 @@ def as_test(session: Session) -> str:
         "ran = [[task.task_id for task in step.tasks] for step in session.snapshot.supersteps]",
         f"assert ran == {ran!r}",
         f"assert session.status == {snapshot.status!r}",
-        *_asserted(session.state),
+        *_asserted(session.state, call_secrets(session.history())),
     ])
 
 
@@ -109,8 +110,10 @@ def _together(lines: Iterable[str]) -> Iterator[str]:
         yield waiting
 
 
-def _asserted(state: Mapping[str, Any]) -> Iterator[str]:
+def _asserted(state: Mapping[str, Any], secrets: Collection[str]) -> Iterator[str]:
     for name, value in state.items():
+        if covered(value, secrets) != value:
+            continue
         written = repr(value)
         if len(written) <= _LONGEST and "'id': " not in written and _is_literal(written, value):
             yield f"assert session.state[{name!r}] == {written}"
@@ -186,7 +189,7 @@ class _Part:
         answers = {
             key: _LAPSES[event.lapsed[key]]
             if key in event.lapsed
-            else _masked(waiting[key].response_schema, answer)
+            else covered_answer(waiting[key], answer)
             for key, answer in event.answers.items()
             if waiting[key].task_id not in skipped
         }

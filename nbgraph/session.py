@@ -343,7 +343,8 @@ class Session:
         """Go on to the end without a person, answering from `answers` by key.
 
         A value is the answer each time the key is asked; a list holds one for each asking, in
-        order; a callable is given the `Interrupt`. Waits for the end, and returns the result.
+        order; a callable is given the `Interrupt`. Waits for the end, and returns the result. An
+        answer that was refused before, because somebody else was first, changes nothing.
 
         Raises
         ------
@@ -351,7 +352,7 @@ class Session:
             If a key is asked that has no answer; the message names it.
         """
         script = Script(answers or {})
-        result = self.settle()
+        result = self._carrier.rested()
         while result.status == "interrupted":
             given = {key: script.answer(question) for key, question in self.pending.items()}
             run = self.resume(given) if given else self.proceed()

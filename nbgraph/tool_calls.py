@@ -211,6 +211,12 @@ class Outcome:
     message: str
     changed: tuple[Edit, ...] = ()
 
+    @property
+    def said(self) -> str:
+        """It in words, with the reason or the answer."""
+        is_told = self.message and self.arguments is None
+        return f"{self.words}: “{self.message}”" if is_told else self.words
+
 
 def outcome(call: ToolInterrupt, answer: Any) -> Outcome:
     """Return what an answer decides about a call."""

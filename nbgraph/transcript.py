@@ -8,12 +8,13 @@ from typing import Any, cast
 
 from nbgraph.core.events import Interrupt
 from nbgraph.core.position import Answered
+from nbgraph.covering import covered_answer, covered_arguments
 from nbgraph.drawing import reveal
-from nbgraph.forms import MASK, inputs_of, read, replaced, secret_places
 from nbgraph.session import Session
 from nbgraph.snapshot import Mark, Snapshot, Superstep, TaskBar
+from nbgraph.tool_calls import asked_call
 
-__all__ = ["answer_shown", "paragraph", "transcript", "without_secrets"]
+__all__ = ["answer_shown", "paragraph", "transcript"]
 
 _WORDS: Mapping[Mark, str] = {
     "idle": "not yet",
@@ -81,22 +82,12 @@ def _how_ended(record: Answered) -> str:
     return f"{record.lapsed}, so that its default counts: {_brief(answer_shown(record))}"
 
 
-def without_secrets(record: Answered) -> Any:
-    """Return an answer with what its schema calls a secret covered."""
-    schema = record.interrupt.response_schema
-    if schema is None:
-        return record.answer
-    field = read(schema)
-    places = secret_places(field, inputs_of(field, record.answer))
-    return replaced(record.answer, dict.fromkeys(places, lambda _: MASK))
-
-
 def answer_shown(record: Answered) -> Any:
     """Return an answer as it reads later: its secrets covered, a decision without its digest.
 
     The digest binds a decision to the call that was looked at; it says nothing to a reader.
     """
-    answer = without_secrets(record)
+    answer = covered_answer(record.interrupt, record.answer)
     if record.interrupt.reason != "tool_approval" or not isinstance(answer, dict):
         return answer
     given = cast("dict[str, Any]", answer)
@@ -104,7 +95,15 @@ def answer_shown(record: Answered) -> Any:
 
 
 def _question(interrupt: Interrupt) -> str:
-    return f"{reveal(interrupt.key)}: {paragraph(interrupt.message or _brief(interrupt.payload))}"
+    return f"{reveal(interrupt.key)}: {paragraph(interrupt.message or _brief(_payload(interrupt)))}"
+
+
+def _payload(interrupt: Interrupt) -> Any:
+    """Return what stands beside a question, without what a tool calls secrets."""
+    call = asked_call(interrupt)
+    if call is None or not isinstance(interrupt.payload, dict):
+        return interrupt.payload
+    return {**interrupt.payload, "arguments": covered_arguments(call)}
 
 
 def _brief(value: Any) -> str:

@@ -18,7 +18,8 @@ from nbgraph.core.events import AnswersGiven
 from nbgraph.core.lapses import is_expired
 from nbgraph.core.questions import Answered
 from nbgraph.core.store import PendingRecord, StateStore
-from nbgraph.one_line import arguments, brief, covered_arguments, in_a_line
+from nbgraph.covering import covered_arguments
+from nbgraph.one_line import arguments, brief, in_a_line
 from nbgraph.tool_calls import asked_call
 
 __all__ = [

@@ -8,6 +8,7 @@ from typing import Any
 
 import nbformat
 import pytest
+from jupyter_client.manager import start_new_kernel
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat.v4 import new_code_cell, new_notebook
@@ -163,3 +164,40 @@ def test_answers_are_not_used_where_a_person_can_answer(run):
         "print(panel.session.settle().status)",
     )
     assert printed(outputs).endswith("interrupted\n")
+
+
+OLD_KERNEL = (
+    "import sys, nbgraph.notebook.play\n"
+    "sys.modules['nbgraph.notebook.play']._hears_clicks = lambda: False\n"
+)
+
+
+@pytest.mark.parametrize("waits", ["await play(graph, {})", "play(graph, {}).result()"])
+def test_a_kernel_that_hears_no_click_meanwhile_asks_by_input(tmp_path, waits):
+    manager, client = start_new_kernel(kernel_name="python3", cwd=str(tmp_path))
+    try:
+        client.execute_interactive(GRAPH, timeout=60, allow_stdin=False)
+        asked, said = [], []
+
+        def answer(message):
+            asked.append(message["content"]["prompt"])
+            client.input("yes")
+
+        def keep(message):
+            if message["msg_type"] == "stream":
+                said.append(message["content"]["text"])
+
+        reply = client.execute_interactive(
+            f"{OLD_KERNEL}result = {waits}\nprint(result.status, result.state.approved)",
+            timeout=60,
+            allow_stdin=True,
+            stdin_hook=answer,
+            output_hook=keep,
+        )
+        assert reply["content"]["status"] == "ok"
+        assert asked == ["yes or no: "]
+        assert "Approve?" in "".join(said)
+        assert "".join(said).endswith("completed True\n")
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)

@@ -585,3 +585,14 @@ def test_a_store_that_fails_is_an_error_of_the_run_and_the_session_goes_on() -> 
     assert seen(session) == before
     store.full = False
     assert session.start().result().status == "completed"
+
+
+def test_an_answer_that_was_refused_does_not_hide_where_the_thread_stands() -> None:
+    graph = chain(asker("ask"))
+    session, other = open_session(graph, "t"), open_session(graph, "t")
+    session.start({}).result()
+    other.reload()
+    other.resume({"ask:ok": 1}).result()
+    with pytest.raises(AlreadyAnsweredError):
+        session.resume({"ask:ok": 2}).result()
+    assert session.finish().data["log"] == ["ask: 1"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import concurrent.futures
 import os
+import sys
 from concurrent.futures import Future
 from pathlib import Path
 from types import TracebackType
@@ -20,10 +21,16 @@ _OURS = tuple(
 
 def from_users_line(trace: TracebackType | None) -> TracebackType | None:
     """Return a traceback from the user's first line on, or whole if there is none of theirs."""
-    own = trace
-    while own is not None and own.tb_frame.f_code.co_filename.startswith(_OURS):
+    own, others = trace, (*_OURS, *_retrying())
+    while own is not None and own.tb_frame.f_code.co_filename.startswith(others):
         own = own.tb_next
     return own or trace
+
+
+def _retrying() -> tuple[str, ...]:
+    """Return where the code of retries lies, which stands between a run and the user's."""
+    file = getattr(sys.modules.get("tenacity"), "__file__", None)
+    return () if file is None else (f"{Path(file).parent}{os.sep}",)
 
 
 def result_of_future(future: Future[T], timeout: float | None = None) -> T:

@@ -41,7 +41,7 @@ from nbgraph.forms.hints import echo, hint, summary
 from nbgraph.forms.inputs import Items, Misfit, Pairs, Parts, Picked, Raw
 from nbgraph.forms.reading import read
 from nbgraph.forms.rows import answer_rows, payload_rows, value_words
-from nbgraph.forms.secrets import MASK, replaced, secret_places
+from nbgraph.forms.secrets import MASK, is_secret, replaced, secret_fields, secret_places
 
 __all__ = [
     "MASK",
@@ -83,12 +83,14 @@ __all__ = [
     "has_examples",
     "hint",
     "inputs_of",
+    "is_secret",
     "payload_rows",
     "prefilled",
     "read",
     "read_part",
     "replaced",
     "same",
+    "secret_fields",
     "secret_places",
     "settled",
     "shown_fields",

@@ -27,6 +27,7 @@ from nbgraph.forms.fields import (
     UnionField,
 )
 from nbgraph.forms.inputs import Raw
+from nbgraph.forms.secrets import is_secret
 
 __all__ = ["echo", "hint", "summary"]
 
@@ -57,8 +58,7 @@ def _cut(text: str) -> str:
 
 def summary(field: Field, error: str, raw: Raw) -> str:
     """Return an error with its label in front and, where it is text, with what was read."""
-    is_secret = isinstance(field, TextField) and field.secret
-    if isinstance(raw, str) and not is_secret and error.startswith("Not ") and raw.strip():
+    if isinstance(raw, str) and not is_secret(field) and error.startswith("Not ") and raw.strip():
         return f"{field.label}: “{words.shown(raw)}” is not {error[4:]}"
     return f"{field.label}: {error[:1].lower()}{error[1:]}"
 

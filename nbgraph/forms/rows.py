@@ -23,7 +23,7 @@ from nbgraph.forms.fields import (
 )
 from nbgraph.forms.filling import inputs_of
 from nbgraph.forms.inputs import Parts, Picked, Raw
-from nbgraph.forms.secrets import MASK
+from nbgraph.forms.secrets import MASK, is_secret
 
 __all__ = ["answer_rows", "payload_rows", "value_words"]
 
@@ -107,7 +107,7 @@ def _is_plain(field: Field) -> bool:
 
 
 def _words(field: Field, raw: Raw, value: Json) -> str:
-    if any(isinstance(each, TextField) and each.secret for each in fields_of(field)):
+    if any(map(is_secret, fields_of(field))):
         return MASK
     if isinstance(field, ChoiceField) and isinstance(raw, int):
         return field.options[raw].label

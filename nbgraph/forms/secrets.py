@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from nbgraph.core.answers import Unset
 from nbgraph.core.json_values import Json, is_array, is_object, pointer
 from nbgraph.forms.answer import read_part, shown_fields
 from nbgraph.forms.fields import (
@@ -20,24 +21,36 @@ from nbgraph.forms.fields import (
 )
 from nbgraph.forms.inputs import Items, Pairs, Parts, Picked, Raw
 
-__all__ = ["MASK", "replaced", "secret_places", "unkept_places"]
+__all__ = ["MASK", "is_secret", "replaced", "secret_fields", "secret_places", "unkept_places"]
 
 MASK = "••••••"
 """What is shown for a secret."""
 
 
-def secret_places(field: Field, raw: Raw, at: str = "") -> Iterator[str]:
+def is_secret(field: Field) -> bool:
+    """Return whether what stands in a field is not to be shown."""
+    return field.write_only or (isinstance(field, TextField) and field.secret)
+
+
+def secret_places(field: Field, raw: Raw) -> Iterator[str]:
     """Yield the JSON Pointers of the secrets that stand in the inputs."""
-    if isinstance(field, TextField) and field.secret and isinstance(raw, str):
+    for at, _ in secret_fields(field, raw):
         yield at
+
+
+def secret_fields(field: Field, raw: Raw, at: str = "") -> Iterator[tuple[str, Field]]:
+    """Yield the fields of the secrets that stand in the inputs, with their JSON Pointers."""
+    if is_secret(field):
+        if not (raw is None or isinstance(raw, Unset)):
+            yield at, field
+        return
     for below, inner, inside in _inside(field, raw):
-        yield from secret_places(inner, inside, f"{at}{below}")
+        yield from secret_fields(inner, inside, f"{at}{below}")
 
 
 def unkept_places(field: Field, raw: Raw, at: str = "") -> Iterator[str]:
     """Yield the JSON Pointers of what a draft leaves out: what is write-only, and no JSON yet."""
-    is_secret = field.write_only or (isinstance(field, TextField) and field.secret)
-    if is_secret or (isinstance(field, JsonField) and read_part(field, raw).errors):
+    if is_secret(field) or (isinstance(field, JsonField) and read_part(field, raw).errors):
         yield at
         return
     for below, inner, inside in _inside(field, raw):

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 
 import ipywidgets
 
 from nbgraph.core.answers import UNSET, Unset, problems_of
 from nbgraph.core.decisions import ToolInterrupt
 from nbgraph.core.json_values import Json, is_object, pointer
-from nbgraph.forms import inputs_of
+from nbgraph.covering import covered_arguments, covered_edit
+from nbgraph.forms import (
+    DecimalField,
+    IntegerField,
+    JsonField,
+    NumberField,
+    ObjectField,
+    TextField,
+    inputs_of,
+    secret_fields,
+)
 from nbgraph.notebook.argument_row import ArgumentRow
 from nbgraph.notebook.editor import Editor
 from nbgraph.notebook.field_set import FieldSet, error_line
@@ -20,6 +31,8 @@ from nbgraph.tool_calls import Edit, arguments_field, cleaned_value, edits, many
 __all__ = ["Arguments"]
 
 _MAX_ABSENT = 3
+_UNSEEN = (TextField, IntegerField, NumberField, DecimalField, JsonField)
+"""Fields in which a secret can be typed without being shown."""
 
 
 class Arguments:
@@ -45,12 +58,15 @@ class Arguments:
         changed: Callable[[], object],
         focus: Callable[[str], None],
     ) -> None:
-        self._given, self._schema = call.arguments, call.input_schema
+        self._given, self._schema, self._call = call.arguments, call.input_schema, call
+        self._shown = covered_arguments(call)
         self._can_edit, self._tell, self._focus = can_edit, changed, focus
         field = arguments_field(call)
         self._kinds = {each.name: each for each in field.fields}
-        self._fields = FieldSet(field, self._edited, focus, {})
-        self._fields.fill(call.arguments)
+        self._closed = {name: call.arguments[name] for name in _closed(field, call.arguments)}
+        open_fields = tuple(each for each in field.fields if each.name not in self._closed)
+        self._fields = FieldSet(replace(field, fields=open_fields), self._edited, focus, {})
+        self._fill(call.arguments)
         self._first = self._now()
         self._known = self._problems()
         self._told: dict[str, str] = {}
@@ -105,7 +121,11 @@ class Arguments:
     def _now(self) -> dict[str, Json]:
         """Return the arguments as they stand in the fields."""
         partial = self._fields.reading().partial
-        return partial if is_object(partial) else {}
+        return {**self._closed, **(partial if is_object(partial) else {})}
+
+    def _fill(self, arguments: Mapping[str, Json]) -> None:
+        self._closed = {name: arguments[name] for name in self._closed if name in arguments}
+        self._fields.fill({name: arguments[name] for name in arguments if name not in self._closed})
 
     def _problems(self) -> dict[str, str]:
         """Return what the fields say, and then what the schema does."""
@@ -120,7 +140,7 @@ class Arguments:
         """Put arguments in, in place of all that stand there."""
         self._told = {}
         self._fields.switch(as_json=False)
-        self._fields.fill(dict(arguments))
+        self._fill(arguments)
         self._fields.visit(visited=True)
         self._changed()
 
@@ -129,7 +149,7 @@ class Arguments:
         if name is None:
             self.fill(self._given)
         else:
-            self._put(name, self._proposed(name))
+            self._put(name, self._proposed(name, self._given))
 
     def clean(self, name: str) -> None:
         """Take out of an argument what is hidden in it."""
@@ -165,6 +185,10 @@ class Arguments:
             for cell in row.cells:
                 for each in (cell, *within(cell)):
                     each.close()
+
+    def forget_secrets(self) -> None:
+        """Take secrets that were typed off the page; they are sent all the same."""
+        self._fields.forget_secrets()
 
     def focus_on(self, name: str | None = None) -> None:
         """Move the focus to an argument, or to the first that can be changed."""
@@ -203,8 +227,11 @@ class Arguments:
         changed = {edit.name: edit for edit in self.edits}
         self._arrange(self._folded(changed))
         now = self._now()
+        shown = covered_arguments(self._call, now)
         for name, row in self._rows.items():
-            row.show(changed.get(name), now.get(name, UNSET))
+            edit = changed.get(name)
+            seen = None if edit is None else covered_edit(self._call, edit)
+            row.show(seen, shown.get(name, UNSET))
         errors = self._fields.placed(self.errors)
         self._fields.show_errors(errors, errors)
 
@@ -238,7 +265,7 @@ class Arguments:
         field = editor.field if editor is not None else self._kinds.get(name)
         return ArgumentRow(
             name,
-            self._proposed(name),
+            self._proposed(name, self._shown),
             field,
             editor,
             opened=self._changed,
@@ -246,10 +273,10 @@ class Arguments:
             clean=self.clean,
         )
 
-    def _proposed(self, name: str) -> Json | Unset:
+    def _proposed(self, name: str, given: Mapping[str, Json]) -> Json | Unset:
         if name:
-            return self._given.get(name, UNSET)
-        return {key: each for key, each in self._given.items() if self._is_other(key)}
+            return given.get(name, UNSET)
+        return {key: each for key, each in given.items() if self._is_other(key)}
 
     def _folded(self, changed: Mapping[str, Edit]) -> list[str]:
         """Return the arguments that nobody has given, if they are many and still folded."""
@@ -259,6 +286,14 @@ class Arguments:
             if name and name not in self._given and name not in changed
         ]
         return absent if self._can_edit and self._is_folded and len(absent) > _MAX_ABSENT else []
+
+
+def _closed(field: ObjectField, arguments: Mapping[str, Json]) -> Iterator[str]:
+    """Yield the arguments that no field can change, since it would show what is secret in them."""
+    for at, each in secret_fields(field, inputs_of(field, dict(arguments))):
+        name = at[1:].partition("/")[0].replace("~1", "/").replace("~0", "~")
+        if not isinstance(each, _UNSEEN) and name in arguments:
+            yield name
 
 
 def _top(at: str) -> str:

@@ -12,7 +12,7 @@ from nbgraph.core.json_values import Json, NotJsonError
 from nbgraph.errors import AnswerError
 from nbgraph.forms import Field, ObjectField, Reading, TextField, read
 
-__all__ = ["Asked", "asked_by", "asked_of"]
+__all__ = ["Asked", "asked_by", "asked_of", "field_of_answer"]
 
 Judge = Callable[[Json], Mapping[str, str]]
 
@@ -79,7 +79,12 @@ def asked_by(interrupt: Interrupt, thread_id: str | None) -> Asked:
             return error.problems
         return {}
 
-    return Asked(_field(interrupt.response_schema), problems, interrupt.message, interrupt)
+    return Asked(field_of_answer(interrupt), problems, interrupt.message, interrupt)
+
+
+def field_of_answer(interrupt: Interrupt) -> Field:
+    """Return what an answer to a question is typed into."""
+    return _field(interrupt.response_schema)
 
 
 def _field(schema: dict[str, Json] | None) -> Field:

@@ -9,6 +9,7 @@ import ipywidgets
 
 from nbgraph import words
 from nbgraph.core.position import Answered
+from nbgraph.covering import call_secrets, covered
 from nbgraph.drawing.dot import END
 from nbgraph.notebook.doing import Doing
 from nbgraph.notebook.drafts import StartPlace
@@ -139,7 +140,8 @@ class Beside(ipywidgets.VBox):
             return None
         state = self._session.state
         if self._end[0] != state:
-            self._end = (state, result_card(state))
+            secrets = call_secrets(self._session.history())
+            self._end = (state, result_card(covered(state, secrets)))
         return self._end[1]
 
 

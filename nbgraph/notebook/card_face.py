@@ -13,8 +13,10 @@ from nbgraph.core.decisions import ToolInterrupt
 from nbgraph.core.events import Interrupt
 from nbgraph.core.json_values import Json
 from nbgraph.notebook.arguments import Arguments
+from nbgraph.notebook.asked import field_of_answer
 from nbgraph.notebook.card_zones import call_spans, call_zone, model_zone, system_zone
 from nbgraph.notebook.comment import Comment
+from nbgraph.notebook.deadline import Deadline
 from nbgraph.notebook.decide_bar import DecideBar, Press, Ready
 from nbgraph.notebook.keys import Keys
 from nbgraph.notebook.parts import mark, row, spacer, text
@@ -71,16 +73,18 @@ class CardFace:
         }
         comment = Comment(keys.focus_on)
         self.bar = DecideBar(call, {**own, **presses}, self._switch, comment)
-        self._age = text("", "nbgraph-2nd")
+        self._age, now = text("", "nbgraph-2nd"), time.time()
+        self._deadline = Deadline(interrupt, field_of_answer(interrupt), now)
         self.head = self._made_head(interrupt.key)
         self.children: tuple[ipywidgets.Widget, ...] = (
             self.head,
+            self._deadline.box,
             system_zone(call),
             model_zone(self.arguments.box),
             call_zone(call, self._exactly),
             self.bar.box,
         )
-        self.tick(time.time())
+        self.tick(now)
 
     def _made_head(self, key: str) -> ipywidgets.HBox:
         title = Flow([*words("The model wants to run "), *code(self._call.tool_name)])
@@ -135,9 +139,10 @@ class CardFace:
         self.bar.lock(locked=ready.is_sent)
 
     def tick(self, now: float) -> None:
-        """Say how long the question waits."""
+        """Say how long the question waits, and still may."""
         minutes = (now - self._since) // 60 if self._since else 0
         self._age.value = f"for {duration(minutes * 60)}" if minutes >= 1 else ""
+        self._deadline.tick(now, self._keys.say)
 
     def _switch(self, as_json: bool) -> None:
         if not self.arguments.switch(as_json=as_json):

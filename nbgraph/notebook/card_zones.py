@@ -15,8 +15,10 @@ from nbgraph.core.answers import Unset
 from nbgraph.core.decisions import ToolInterrupt
 from nbgraph.core.hidden import pieces, reveal
 from nbgraph.core.json_values import Json
+from nbgraph.covering import covered_arguments, covered_edit
 from nbgraph.drawing import cut
 from nbgraph.excerpts import counts, excerpt, is_long
+from nbgraph.forms import MASK
 from nbgraph.literals import literal
 from nbgraph.notebook.parts import column, grid, mark, row, text
 from nbgraph.notebook.spans import Flow, Span, code, spans, words
@@ -63,15 +65,16 @@ def call_zone(call: ToolInterrupt, shown: Flow) -> ipywidgets.GridBox:
 
 
 def call_spans(call: ToolInterrupt, changed: Sequence[Edit]) -> list[Span]:
-    """Return a call as Python, old and new where an argument is changed."""
-    edits = {edit.name: edit for edit in changed}
-    names = list({**call.arguments, **edits})
+    """Return a call as Python, old and new where an argument is changed; secrets are covered."""
+    edits = {edit.name: covered_edit(call, edit) for edit in changed}
+    given = covered_arguments(call)
+    names = list({**given, **edits})
     if not names:
         return words(f"{reveal(call.tool_name)}()")
     found = words(f"{reveal(call.tool_name)}(\n")
     for name in names:
         found += [*words("    "), *_name(name), *words("=")]
-        found += _edited(edits[name]) if name in edits else _value(call.arguments[name])
+        found += _edited(edits[name]) if name in edits else _value(given[name])
         found += words("\n")
     return [*found, *words(")")]
 
@@ -102,6 +105,8 @@ def _excerpt(value: Json, *classes: str) -> list[Span]:
 
 
 def _comment(value: Json) -> str:
+    if value == MASK:
+        return "  # not shown"
     if isinstance(value, str) and is_long(pieces(value)):
         return f"  # {counts(value)}"
     return ""

@@ -151,12 +151,15 @@ class Calls(ipywidgets.VBox):
         with self._lock:
             if self._undecided() or any(card.is_sent for card in self._cards):
                 return False
+            decided = {card: card.decision for card in self._cards if not card.is_over}
+            if not decided:
+                return False
             try:
-                self._give({card: card.decision for card in self._cards})
+                self._give(decided)
             except ResumeError as error:
                 self._why.value = reveal(str(error))
                 return False
-            for card in self._cards:
+            for card in decided:
                 card.sent()
             self._show()
             return True
@@ -176,7 +179,8 @@ class Calls(ipywidgets.VBox):
             return True
 
     def _undecided(self) -> list[ToolCard]:
-        return [card for card in self._cards if card.mark == "waiting"]
+        waiting = (card for card in self._cards if card.mark == "waiting")
+        return [card for card in waiting if not card.is_over]
 
     def _alike(self) -> list[ToolCard]:
         """Return the cards of the same tool that wait for a decision."""

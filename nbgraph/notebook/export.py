@@ -18,6 +18,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from nbgraph import words
 from nbgraph.core.events import Event, Interrupt
+from nbgraph.covering import call_secrets, covered_text
 from nbgraph.drawing import picture, reveal
 from nbgraph.errors import DrawingError
 from nbgraph.moments import Moment, changes, moments, writers
@@ -40,9 +41,10 @@ def write_notebook(session: Session, path: Path) -> None:
 
 def notebook_of(session: Session) -> nbformat.NotebookNode:
     """Return a session's thread as a notebook."""
-    cells = list(_cells(session))
+    cells, secrets = list(_cells(session)), call_secrets(session.history())
     for number, cell in enumerate(cells):
         cell["id"] = f"cell-{number:02}"
+        cell["source"] = covered_text(cell["source"], secrets)
     return new_notebook(cells=cells, metadata={"kernelspec": _KERNEL})
 
 
@@ -116,10 +118,8 @@ def _question(asked: Interrupt) -> str:
 
 
 def _image(session: Session, snapshot: Snapshot) -> str:
-    lines = {
-        path: words.line(each, snapshot.progress.get(path)) for path, each in snapshot.marks.items()
-    }
     try:
+        lines = words.lines(snapshot)
         svg = picture(session.driver.shape, snapshot.marks, lines, taken=snapshot.taken)
     except DrawingError:
         return "*No picture.*"

@@ -31,7 +31,7 @@ from nbgraph.notebook.form_view import (
 )
 from nbgraph.notebook.keys import Keys
 from nbgraph.notebook.lean import column, said
-from nbgraph.notebook.parts import key_class, within
+from nbgraph.notebook.parts import Whole, key_class
 from nbgraph.notebook.routing import serve_while_busy
 
 __all__ = ["Form"]
@@ -39,7 +39,7 @@ __all__ = ["Form"]
 Callback = Callable[[Any], object]
 
 
-class Form(ipywidgets.VBox):
+class Form(Whole):
     """A form for one answer.
 
     Parameters
@@ -395,10 +395,3 @@ class Form(ipywidgets.VBox):
         shown: Any = {} if unattended() else super()._repr_mimebundle_(**options)
         message = f"{self._asked.message}\n" if self._asked.message else ""
         return {**shown, "text/plain": f"{message}{self._fields.words()}"}
-
-    def close(self) -> None:
-        """Close the form with all its parts, which the kernel would keep otherwise."""
-        inner = list(within(self))
-        super().close()
-        for part in inner:
-            part.close()

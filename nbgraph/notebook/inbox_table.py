@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from nbgraph import clocks
 from nbgraph.core.hidden import reveal
 from nbgraph.core.questions import Answered
+from nbgraph.covering import covered_answer
 from nbgraph.drawing import cut
 from nbgraph.forms import value_words
 from nbgraph.notebook.inbox_rows import Row
 from nbgraph.notebook.inbox_words import due, how_it_ended
 from nbgraph.one_line import in_a_line
 from nbgraph.tool_calls import asked_call, outcome
-from nbgraph.transcript import without_secrets
 from nbgraph.waiting import Address, Page, Question, Survey
 
 __all__ = ["Told", "answered_rows", "static_table", "waiting_rows"]
@@ -136,7 +136,7 @@ def _answered(address: Address, record: Answered, told: Told) -> Row:
         where=cut(reveal(f"{asked.node}{branch}"), _NAME_LIMIT),
         asks=cut(reveal(call.tool_name if call else asked.message or asked.key), _ANSWER_LIMIT),
         is_code=call is not None,
-        detail="" if call else cut(reveal(value_words(without_secrets(record))), _ANSWER_LIMIT),
+        detail="" if call else _answer(record),
         why=said,
         mark=mark,
         age=clocks.clock(record.at),
@@ -144,6 +144,11 @@ def _answered(address: Address, record: Answered, told: Told) -> Row:
         act="",
         held="It is answered",
     )
+
+
+def _answer(record: Answered) -> str:
+    shown = value_words(covered_answer(record.interrupt, record.answer))
+    return cut(reveal(shown), _ANSWER_LIMIT)
 
 
 # --- without a kernel -----------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import ipywidgets
 from nbgraph.core.decisions import ToolInterrupt
 from nbgraph.core.hidden import reveal
 from nbgraph.core.json_values import Json
+from nbgraph.covering import covered_arguments
 from nbgraph.drawing import cut
 from nbgraph.errors import ResumeError
 from nbgraph.notebook.allowed import needs_a_look
@@ -18,7 +19,7 @@ from nbgraph.notebook.labels import set_text
 from nbgraph.notebook.parts import button, classed, column, row, set_class, spacer, text
 from nbgraph.notebook.routing import serve_while_busy
 from nbgraph.notebook.take_back import TakeBack
-from nbgraph.one_line import arguments, covered_arguments, in_a_line
+from nbgraph.one_line import arguments, in_a_line
 from nbgraph.tool_calls import many
 from nbgraph.waiting import Question
 

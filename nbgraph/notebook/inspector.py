@@ -10,6 +10,8 @@ import ipywidgets
 
 from nbgraph import words
 from nbgraph.core.driver import NodeShape, TellsInside
+from nbgraph.core.events import TaskFinished
+from nbgraph.covering import call_secrets, covered_text
 from nbgraph.inspection import Look, inspect_node
 from nbgraph.notebook.labels import label, set_text, visible
 from nbgraph.notebook.lean import button, column, row, set_hidden
@@ -166,7 +168,7 @@ class Inspector(ipywidgets.VBox):
         if about == self._shown:
             return
         self._shown = about
-        shown = _PARTS[self.part](look)
+        shown = covered_text(_PARTS[self.part](look), call_secrets(session.history()))
         if len(shown) > _LIMIT:
             shown = f"{shown[:_LIMIT]}\n… {len(shown) - _LIMIT:,} more characters"
         set_text(self._body, shown)
@@ -250,6 +252,16 @@ def _stood_in(look: Look) -> str:
     )
 
 
+def _tried(look: Look) -> str:
+    """Return how often it failed before it went well."""
+    match look.report:
+        case TaskFinished(attempts=tries, error=None) if tries > 1:
+            failed = "Its first try" if tries == 2 else f"Its first {tries - 1} tries"
+            return f"{failed} failed, the next one went well. The log says why."
+        case _:
+            return ""
+
+
 _INNER = "This engine does not tell what nodes in a sub-graph are given."
 _UNFINISHED = "Nothing yet: the state changes when its superstep has finished."
 _PARTS: Mapping[str, Callable[[Look], str]] = {
@@ -257,6 +269,6 @@ _PARTS: Mapping[str, Callable[[Look], str]] = {
     "Update": lambda look: _json(look.update, "It has not finished yet."),
     "Output": _output,
     "Prints": _said,
-    "Error": lambda look: look.error or _stood_in(look) or "It has not failed.",
+    "Error": lambda look: look.error or _stood_in(look) or _tried(look) or "It has not failed.",
     "Source": lambda look: look.source() or "Its code cannot be had.",
 }

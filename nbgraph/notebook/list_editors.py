@@ -27,6 +27,7 @@ from nbgraph.forms import (
     UnionField,
     added,
     inputs_of,
+    is_secret,
 )
 from nbgraph.notebook.editor import Editor, GroupEditor, Making
 from nbgraph.notebook.labels import set_text
@@ -35,7 +36,7 @@ from nbgraph.notebook.parts import set_class
 from nbgraph.notebook.routing import serve_while_busy
 from nbgraph.notebook.shared import slim
 
-__all__ = ["ListEditor", "Row", "RowsEditor", "TupleEditor", "hold", "is_secret"]
+__all__ = ["ListEditor", "Row", "RowsEditor", "TupleEditor", "hold"]
 
 _SHORT = (TextField, IntegerField, NumberField, DecimalField, ChoiceField)
 _COLUMNS = 6
@@ -273,11 +274,6 @@ def _is_cell(field: Field) -> bool:
     if isinstance(field, TextField):
         return not field.multiline and not field.upload
     return isinstance(field, (*_SHORT, BooleanField))
-
-
-def is_secret(field: Field) -> bool:
-    """Return whether a field is typed unseen."""
-    return isinstance(field, TextField) and field.secret
 
 
 def _of_line(field: Field, line: str) -> Raw:

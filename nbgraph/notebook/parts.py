@@ -13,6 +13,7 @@ from nbgraph.notebook.labels import label
 from nbgraph.notebook.shared import shared, slim
 
 __all__ = [
+    "Whole",
     "button",
     "classed",
     "column",
@@ -109,3 +110,14 @@ def within(widget: Any) -> Iterator[ipywidgets.Widget]:
     for child in getattr(widget, "children", ()):
         yield child
         yield from within(child)
+
+
+class Whole(ipywidgets.VBox):
+    """A box that is closed with all its parts, which the kernel would keep otherwise."""
+
+    def close(self) -> None:
+        """Close it with all that stands in it."""
+        inner = list(within(self))
+        super().close()
+        for part in inner:
+            part.close()

@@ -10,6 +10,7 @@ import ipywidgets
 
 from nbgraph.core.events import Event
 from nbgraph.core.loop import run_sync
+from nbgraph.covering import call_secrets, covered
 from nbgraph.errors import NbgraphError
 from nbgraph.moments import Change, Moment, changes, moments, writers
 from nbgraph.notebook.labels import set_text, visible
@@ -211,7 +212,8 @@ class Past(ipywidgets.VBox):
             self._body.children = tuple(difference_rows(found, before.state, after.state))
         else:
             side = before if self._mode.index == 1 else after
-            self._body.children = (Tree(folding.to_json(side.state), side.state),)
+            shown = covered(folding.to_json(side.state), call_secrets(self._events))
+            self._body.children = (Tree(shown, side.state),)
         for each in gone:
             each.close()
         serve_while_busy(self)
@@ -221,7 +223,8 @@ class Past(ipywidgets.VBox):
         folding = self._session.driver.folding
         name, before, after = self._compared(moment)
         wrote = {} if after is None else writers(self._events, after, moment.sequence, folding)
-        first, second = (folding.to_json(each.state) for each in (before, self._snapshot(moment)))
+        secrets, sides = call_secrets(self._events), (before, self._snapshot(moment))
+        first, second = (covered(folding.to_json(each.state), secrets) for each in sides)
         return name, before, *changes(first, second, wrote)
 
     def _compared(self, moment: Moment) -> tuple[str, Snapshot, int | None]:

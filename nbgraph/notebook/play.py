@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from nbgraph.core.result import GraphResult
 from nbgraph.core.store import StateStore
-from nbgraph.errors import ResumeError
+from nbgraph.notebook.by_input import finish_by_input
 from nbgraph.notebook.display import in_kernel, show_static, static_bundle, unattended
 from nbgraph.notebook.panel import Panel
 from nbgraph.opening import begin, open_session
@@ -29,8 +29,9 @@ _TICK = 0.1
 class Play:
     """A run with a panel: it ends when the graph does, however often it asks in between.
 
-    `await` it, or call `.result()`. Interrupting the kernel while it waits ends the wait only: the
-    thread stays paused, and the panel goes on.
+    `await` it, or call `.result()`. Where no click reaches the kernel while a cell waits, as with
+    ipykernel 6, questions are asked by `input()`. Interrupting the kernel while it waits ends the
+    wait only: the thread stays paused, and the panel goes on.
     """
 
     def __init__(self, session: Session, panel: Panel | None, shown: Any) -> None:
@@ -60,12 +61,11 @@ class Play:
         ------
         TimeoutError
             If it has not ended after `timeout` seconds; it goes on.
-        ResumeError
-            If this kernel cannot serve clicks while a cell waits.
         Exception
             What a node raised.
         """
-        _check_can_wait()
+        if not _hears_clicks():
+            return self._typed()
         waited = 0.0
         while not self._ended.wait(_TICK):
             waited += _TICK
@@ -77,7 +77,8 @@ class Play:
         return self._wait().__await__()
 
     async def _wait(self) -> GraphResult:
-        _check_can_wait()
+        if not _hears_clicks():
+            return self._typed()
         try:
             while not self._ended.is_set():  # noqa: ASYNC110 - an idle await misses an interrupt
                 await asyncio.sleep(_TICK)
@@ -92,13 +93,24 @@ class Play:
             "for it again, run the cell again"
         )
 
+    def _typed(self) -> GraphResult:
+        """Ask by `input()`, since no click is heard before the cell has ended."""
+        try:
+            return finish_by_input(self.session)
+        finally:
+            if self._ended.is_set():
+                self._leave_still()
+
     def _left(self) -> GraphResult:
         """Put the static picture in the panel's place, and return or raise what came out."""
+        self._leave_still()
+        return self.session.finish()
+
+    def _leave_still(self) -> None:
         self._unwatch()
         if self._shown is not None and self.panel is not None:
             self._shown.update(static_bundle(self.session), raw=True)
             self.panel.close()
-        return self.session.finish()
 
 
 class _Ended(Play):
@@ -175,10 +187,7 @@ def _unwatched(
     return _Ended(session, result)
 
 
-def _check_can_wait() -> None:
+def _hears_clicks() -> bool:
+    """Return whether clicks reach the kernel while a cell waits; those of ipykernel 6 do not."""
     kernel = getattr(get_ipython(), "kernel", None)
-    if kernel is not None and not getattr(kernel, "_supports_kernel_subshells", False):
-        raise ResumeError(
-            "This kernel cannot serve clicks while a cell waits; install ipykernel 7 or later, or "
-            "show Panel(...) and read panel.session.state in a later cell"
-        )
+    return kernel is None or bool(getattr(kernel, "_supports_kernel_subshells", False))

@@ -9,6 +9,7 @@ from typing import Any
 import ipywidgets
 
 from nbgraph.core.compare import Alike, Difference, compare_states, walked
+from nbgraph.covering import call_secrets, covered
 from nbgraph.notebook.labels import set_text
 from nbgraph.notebook.parts import classed, column, row, spacer, text, within
 from nbgraph.notebook.routing import serve_while_busy
@@ -60,7 +61,7 @@ class StateTable(ipywidgets.VBox):
             self._draw(*self._shown)
 
     def _draw(self, a: Session, b: Session) -> None:
-        first, second = a.state, b.state
+        first, second = (_covered(each) for each in (a, b))
         found = compare_states(first, second)
         count = len(found.differences)
         many = f"{count} path{'' if count == 1 else 's'} differ"
@@ -78,6 +79,10 @@ class StateTable(ipywidgets.VBox):
         for each in gone:
             each.close()
         serve_while_busy(self)
+
+
+def _covered(session: Session) -> Any:
+    return covered(session.state, call_secrets(session.history()))
 
 
 def _rest(count: int, only_differing: bool) -> Iterator[ipywidgets.HBox]:

@@ -18,6 +18,7 @@ from nbgraph.forms import (
     Raw,
     TextField,
     inputs_of,
+    is_secret,
     read_part,
 )
 from nbgraph.notebook.editor import Editor, Making, null_tick
@@ -35,6 +36,7 @@ __all__ = [
 
 
 _MOST_ROWS = 12
+_UNSEEN = "filled in, not shown"
 _LONG = 1_000
 """An example that is longer is not proposed while one types."""
 
@@ -66,19 +68,21 @@ class TextEditor(Editor):
     def _draw(self, raw: Raw) -> None:
         if self._null is not None:
             self._null.value = raw is None
-        self._control.value = shown_text(raw)
+        text = shown_text(raw)
+        self._control.value = "" if is_secret(self.field) else text
         if isinstance(self._control, ipywidgets.Textarea):
             lines = min(_MOST_ROWS, self._control.value.count("\n") + 1)
             self._control.rows = max(_rows(self.field), lines)
-        self._control.placeholder = "null" if raw is None else "not filled in"
+        empty = _UNSEEN if text and is_secret(self.field) else "not filled in"
+        self._control.placeholder = "null" if raw is None else empty
         self._control.disabled = raw is None
 
     def forget_secret(self) -> None:
         """Take a secret off the page; the input keeps it."""
-        if isinstance(self.field, TextField) and self.field.secret and self._control.value:
+        if is_secret(self.field) and self._control.value:
             self._showing = True
             self._control.value = ""
-            self._control.placeholder = "filled in, not shown"
+            self._control.placeholder = _UNSEEN
             self._showing = False
 
     def lock(self, *, locked: bool) -> None:
@@ -99,10 +103,10 @@ def _text_control(field: Field) -> Any:
         return slim(ipywidgets.Textarea)(rows=3, _dom_classes=("nbgraph-mono",), **options)
     if is_wide(field):
         return slim(ipywidgets.Textarea)(rows=_rows(field), **options)
+    if is_secret(field):
+        return slim(ipywidgets.Password)(**options)
     if not isinstance(field, TextField):
         return slim(ipywidgets.Text)(**options)
-    if field.secret:
-        return slim(ipywidgets.Password)(**options)
     examples = [each for each in field.examples if isinstance(each, str) and len(each) <= _LONG]
     if examples:
         return slim(ipywidgets.Combobox)(options=examples, ensure_option=False, **options)

@@ -101,10 +101,7 @@ class Timeline(ipywidgets.VBox):
         self._drawn = snapshot
         self._past.show()
         seen = self._past.seen or snapshot
-        lines = {
-            path: words.line(each, seen.progress.get(path)) for path, each in seen.marks.items()
-        }
-        self._graph.show(seen.marks, lines, seen.taken, heading=words.heading(seen))
+        self._graph.show(seen.marks, words.lines(seen), seen.taken, heading=words.heading(seen))
         rows = timetable(self.session.history(), snapshot).rows
         chosen = self._selected
         self._gantt.show(rows, chosen, compact=self._scale.index == 0)

@@ -14,6 +14,7 @@ from nbgraph.core.answers import UNSET, Unset, judge
 from nbgraph.core.decisions import ToolInterrupt
 from nbgraph.core.events import Interrupt
 from nbgraph.core.json_values import Json, is_object, to_json
+from nbgraph.core.lapses import is_expired
 from nbgraph.errors import AnswerError, ResumeError
 from nbgraph.notebook.card_face import CardFace
 from nbgraph.notebook.card_place import Deck, Place
@@ -21,7 +22,7 @@ from nbgraph.notebook.decide_bar import Ready
 from nbgraph.notebook.display import unattended
 from nbgraph.notebook.keys import Keys
 from nbgraph.notebook.labels import visible
-from nbgraph.notebook.parts import classed, column, key_class, set_class, within
+from nbgraph.notebook.parts import Whole, classed, column, key_class, set_class
 from nbgraph.notebook.routing import serve_while_busy
 from nbgraph.snapshot import Mark
 from nbgraph.tool_calls import asked_call, many, outcome
@@ -32,7 +33,7 @@ Callback = Callable[[Any], object]
 _ARGUMENTS = "/arguments"
 
 
-class ToolCard(ipywidgets.VBox):
+class ToolCard(Whole):
     """A card for one decision about a tool call.
 
     It shows the tool, why it is asked about, the arguments the model proposes, fields to change
@@ -43,6 +44,11 @@ class ToolCard(ipywidgets.VBox):
     ----------
     interrupt : Interrupt
         The pending question; its payload is a `ToolInterrupt`.
+
+    Attributes
+    ----------
+    is_over : bool
+        Whether the time of the question is over, so that nothing can be decided.
 
     Raises
     ------
@@ -73,6 +79,7 @@ class ToolCard(ipywidgets.VBox):
         self._decision: Json | Unset = UNSET
         self._lock = _place.lock if _place else threading.RLock()
         self._busy = self._sent = False
+        self.is_over = is_expired(interrupt, time.time())
         self._box: ipywidgets.VBox = self if _place else column([])
         classed(self._box, "nbgraph-card", key_class(interrupt.key))
         set_class(self._box, "nbgraph-destructive", on=call.destructive)
@@ -159,9 +166,9 @@ class ToolCard(ipywidgets.VBox):
     def said(self) -> str:
         """What is decided, in words: `approved with 2 edits`, `2 edits, not decided yet`."""
         if self._decision is not UNSET:
-            found = self._outcome
-            reason = f": “{found.message}”" if found.message and found.arguments is None else ""
-            return f"{found.words}{reason}"
+            return self._outcome.said
+        if self.is_over:
+            return "not decided in time"
         count = len(self._face.arguments.edits) if self._made else 0
         return f"{many(count, 'edit')}, not decided yet" if count else "not decided yet"
 
@@ -265,7 +272,7 @@ class ToolCard(ipywidgets.VBox):
     def _try(self, made: Callable[[], dict[str, Json] | None], *, at_once: bool) -> bool:
         """Take a decision, and send it unless it waits for others."""
         with self._lock:
-            if self._busy or self._sent:
+            if self._busy or self._sent or self.is_over:
                 return False
             self._busy = True
             try:
@@ -292,7 +299,7 @@ class ToolCard(ipywidgets.VBox):
 
     def submit(self) -> bool:
         """Send what is decided; return whether it was sent."""
-        if self._decision is UNSET or self._sent:
+        if self._decision is UNSET or self._sent or self.is_over:
             return False
         try:
             for callback in tuple(self._callbacks):
@@ -326,6 +333,7 @@ class ToolCard(ipywidgets.VBox):
     def sent(self) -> None:
         """Take note that the decision is on its way."""
         self._sent = True
+        self._face.arguments.forget_secrets()
         self._show()
 
     def enable(self) -> None:
@@ -394,21 +402,24 @@ class ToolCard(ipywidgets.VBox):
         chosen = "approve" if action == "edit" else action
         has_primary = self._deck is None or not action
         self._face.head.layout.display = None if self._deck is None else "none"
-        alone = self._deck is None
+        alone, done = self._deck is None, self._sent or self.is_over
         self._face.show(
-            Ready(chosen=chosen, is_sent=self._sent, has_primary=has_primary, has_comment=alone)
+            Ready(chosen=chosen, is_sent=done, has_primary=has_primary, has_comment=alone)
         )
 
-    def tick(self, now: float | None = None) -> None:
-        """Say how long the question waits at `now`, in seconds since the epoch."""
+    def tick(self, now: float | None = None) -> bool:
+        """Say how long it waits at `now`, in seconds since the epoch; return if it just ended."""
+        at = time.time() if now is None else now
         if self._made:
-            self._made.tick(time.time() if now is None else now)
+            self._made.tick(at)
+        is_ended = not self.is_over and is_expired(self.interrupt, at)
+        if is_ended:
+            self.is_over = True
+            self._changed()
+        return is_ended
 
     def close(self) -> None:
         """Close the card with all its parts, which the kernel would keep otherwise."""
-        inner = list(within(self))
         super().close()
-        for part in inner:
-            part.close()
         if self._made:
             self._made.arguments.close()

@@ -45,28 +45,27 @@ class Appends:
         self._wrote = False
         self._known: dict[_Names, Branch] = {}
 
-    async def append(self, commit: Commit) -> int:
-        """Keep a commit, and return the epoch of its branch.
+    def append(self, commit: Commit) -> int | asyncio.Future[int]:
+        """Keep a commit, and return the epoch of its branch: at once, or as soon as it is kept.
 
         Raises
         ------
         StateStoreError
-            If it is refused, or the database cannot be written.
+            If it is refused, or the database cannot be written; the future raises it too.
         """
         names = commit.thread_id, commit.branch_id
-        if (
-            self._asked
-            or self._waiting is not None
-            or not (names == self._last or self._first(names))
-        ):
-            return await self._gathered(commit)
+        if self._asked or self._waiting is not None:
+            return self._gathered(commit)
+        if names != self._last and not self._first(names):
+            return self._gathered(commit)
+        # Taken out, so that nothing is known of a branch while its transaction can still fail.
         known = self._known.pop(names, None)
         try:
             work = partial(_kept_or_refused, commit=commit, known=known)
             outcome = self._database.attempt(work, writes=True)
         except (Busy, StateStoreError):  # it has to be sorted out in a thread, as for many
             self._last = None
-            return await self._gathered(commit)
+            return self._gathered(commit)
         if isinstance(outcome, StateStoreError):
             raise outcome
         self._know(names, outcome)
@@ -168,7 +167,6 @@ class Appends:
         order = sorted(range(len(commits)), key=names.__getitem__)
         found: dict[int, _Outcome] = {}
         for at in order:
-            # Taken out, so that nothing is known of a branch while its transaction can still fail.
             known = self._known.pop(names[at], None)
             found[at] = _kept_or_refused(cursor, commits[at], known)
         return [found[at] for at in range(len(commits))]

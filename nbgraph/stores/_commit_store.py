@@ -43,7 +43,8 @@ class CommitStore(StateStore):
         commit.snapshot, commit.claim = snapshot, claim
         if claim is not None and not claim.owner.isascii():
             require_text(claim.owner, "owner")
-        return await self._append(commit)
+        kept = self._append(commit)
+        return kept if isinstance(kept, int) else await kept
 
     @override
     async def fork(
@@ -58,8 +59,8 @@ class CommitStore(StateStore):
         self.close()
 
     @abstractmethod
-    def _append(self, commit: Commit) -> Awaitable[int]:
-        """Keep a commit, and return the epoch of its branch."""
+    def _append(self, commit: Commit) -> int | Awaitable[int]:
+        """Keep a commit, and return the epoch of its branch, at once where nobody has to wait."""
 
     @abstractmethod
     async def _fork(self, branch: BranchRecord, commit: Commit) -> None:

@@ -64,7 +64,7 @@ class SqlStateStore(CommitStore, DraftStore):
         return await asyncio.to_thread(self._database.patiently, attempt)
 
     @override
-    def _append(self, commit: Commit) -> Awaitable[int]:
+    def _append(self, commit: Commit) -> int | Awaitable[int]:
         return self._appends_of(asyncio.get_running_loop()).append(commit)
 
     def _appends_of(self, loop: asyncio.AbstractEventLoop) -> Appends:

@@ -66,7 +66,7 @@ class InMemoryStateStore(MemoryDrafts, CommitStore):
         self._closed = False
 
     @override
-    async def _append(self, commit: Commit) -> int:
+    def _append(self, commit: Commit) -> int:
         with self._lock:
             self._require_open()
             epoch = kept(self._threads, self._sharing(commit)).epoch

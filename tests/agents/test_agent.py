@@ -408,6 +408,7 @@ def test_an_error_of_a_tool_is_seen_from_the_inside_out_and_cannot_be_replaced()
     assert raised.value.__notes__ == [
         "on_tool_error returned 'instead'; it only looks",
         "on_tool_error raised ValueError: mine",
+        "In node 'act'",
     ]
 
 

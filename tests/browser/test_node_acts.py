@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -49,3 +51,48 @@ panel = Panel(graph.flow(*ways), "t", {})
     form.locator(".nbgraph-submit").click()
     expect(status(panel)).to_contain_text("Stopped")
     expect(panel.locator(".nbgraph-strip .next")).to_contain_text("first")
+
+
+def test_how_each_result_came_about_stands_in_the_strip_the_timeline_and_the_node(
+    open_notebook: Open,
+):
+    code = """
+from nbgraph import NodeCache, Retry, Timeline
+tries = []
+
+@node(cache=NodeCache())
+def look(state: Order):
+    return {"log": ["look"]}
+
+@node(retry=Retry(attempts=3))
+def shaky(state: Order):
+    tries.append(1)
+    if len(tries) % 3:
+        raise TimeoutError("no reply")
+    return {"log": ["shaky"]}
+
+@node(on_error=lambda state, error: {"log": ["stood in"]})
+def risky(state: Order):
+    raise ValueError("no price")
+
+graph = line(look, shaky, risky)
+graph.invoke({}, thread_id="before")
+panel = Panel(graph, "t", {})
+"""
+    _, panel = opened(open_notebook, code)
+    expect(status(panel)).to_contain_text("Finished")
+    strip = panel.locator(".nbgraph-strip")
+    for path, how in (("look", "cached"), ("shaky", "3 tries"), ("risky", "error handled")):
+        expect(node(panel, path)).to_have_attribute("aria-label", re.compile(how))
+        if "tries" not in how:  # a row of the timeline has them
+            expect(strip).to_contain_text(how)
+    inspector = panel.locator(".nbgraph-inspector")
+    said = {
+        "risky": "ValueError: no price",
+        "shaky": "Its first 2 tries failed, the next one went well.",
+        "look": "It has not failed.",
+    }
+    for path, text in said.items():
+        node(panel, path).click()
+        inspector.get_by_text("Error", exact=True).click()
+        expect(inspector.locator(".nbgraph-node-body")).to_contain_text(text)

@@ -126,7 +126,10 @@ def test_the_first_error_in_task_order_is_raised_and_told_of_the_others() -> Non
     graph = fan(first, second)
     with pytest.raises(ValueError, match="one") as caught:
         graph.invoke({}, thread_id="t")
-    assert caught.value.__notes__ == ["Task 'second' failed too, with KeyError: 'two'"]
+    assert caught.value.__notes__ == [
+        "In node 'first'",
+        "Task 'second' failed too, with KeyError: 'two'",
+    ]
     failed = [event.task_id for event in history(graph) if isinstance(event, TaskFailed)]
     assert failed == ["first", "second"]
 

@@ -303,6 +303,23 @@ def test_a_thread_is_begun_with_one_row_each(path: Path) -> None:
     store.close()
 
 
+def test_of_two_questions_the_one_that_is_answered_goes(path: Path) -> None:
+    async def scenario() -> list[str]:
+        both = question("t:0", asked=2), question("t:1", asked=2)
+        await append(store, notes(1))
+        await append(store, notes(1, after=1), *both)
+        with statements(store) as answering:
+            await append(store, notes(1, after=2), both[1])
+        return answering
+
+    store = SQLiteStateStore(path)
+    answered = ["BEGIN", "SELECT", "UPDATE", "INSERT", "DELETE", "DELETE", "COMMIT"]
+    assert asyncio.run(scenario()) == answered
+    assert [one.interrupt.key for one in asyncio.run(store.pending())] == ["t:1"]
+    assert asyncio.run(store.verify()) == []
+    store.close()
+
+
 def test_a_question_and_its_answer_are_one_transaction_each(path: Path) -> None:
     async def scenario() -> list[list[str]]:
         await append(store, notes(1))
