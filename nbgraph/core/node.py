@@ -17,6 +17,7 @@ from nbgraph.core.context import NodeContext
 from nbgraph.core.driver import Folding, Shape
 from nbgraph.core.importing import found_at, is_importable
 from nbgraph.core.node_cache import NodeCache
+from nbgraph.core.node_options import OnError, checked_cache, checked_effect, checked_on_error
 from nbgraph.core.path import Goal, Source
 from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.core.retry import Retry, checked_retry
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
 
 __all__ = ["END", "START", "Command", "Inner", "Node", "Send", "node"]
 
-OnError = Callable[[Any, Exception], Any] | Literal["ask"]
-"""What stands in for a node that failed: a function of the state and the error, or a person."""
 _TASK_NUMBER = re.compile(r"\[\d+\]$")
 
 
@@ -298,13 +297,13 @@ def node(  # noqa: PLR0913 - a decorator's options
             context_parameter_name=None if context is None else context.name,
             timeout=checked_timeout(timeout),
             retry=checked_retry(retry),
-            on_error=_checked_on_error(on_error, effect),
-            cache=_checked_cache(cache, effect),
+            on_error=checked_on_error(on_error, effect),
+            cache=checked_cache(cache, effect),
             goto=_checked_goto(goto),
             label=label,
             text=description,
             metadata=dict(metadata or {}),
-            effect=_checked_effect(effect, retry),
+            effect=checked_effect(effect, retry),
             defer=bool(defer),
         )
 
@@ -367,30 +366,6 @@ def _context_parameter(handler: Callable[..., Any]) -> inspect.Parameter | None:
             "annotated NodeContext"
         )
     return parameters[1]
-
-
-def _checked_on_error(on_error: Any, effect: Any) -> OnError | None:
-    if not (on_error is None or on_error == "ask" or callable(on_error)):
-        raise TypeError(f"on_error is a function of state and error, or 'ask', got {on_error!r}")
-    if on_error is not None and effect is not None:
-        raise TypeError("A node with effect='once' asks by itself; leave on_error= out")
-    return on_error
-
-
-def _checked_cache(cache: Any, effect: Any) -> NodeCache | None:
-    if not (cache is None or isinstance(cache, NodeCache)):
-        raise TypeError(f"cache takes a NodeCache, got {cache!r}; NodeCache(ttl=60), for example")
-    if cache is not None and effect is not None:
-        raise TypeError("A node with effect='once' has an effect each time; leave cache= out")
-    return cache
-
-
-def _checked_effect(effect: Any, retry: Any) -> Literal["once"] | None:
-    if effect not in (None, "once"):
-        raise TypeError(f"effect is 'once' or None, got {effect!r}")
-    if effect is not None and retry is not None:
-        raise TypeError("A node with effect='once' is not tried again; leave retry= out")
-    return effect
 
 
 def _checked_goto(goto: Iterable[Any] | None) -> tuple[Any, ...]:
