@@ -35,6 +35,9 @@ def _adapted(
     app: Any, thread_id: str | None, branch_id: str, store: StateStore | None, context: Any
 ) -> tuple[Driver, str | None]:
     adapter = adapter_of(app)
+    if adapter is None and callable(getattr(app, "compile", None)):
+        name = type(app).__qualname__
+        raise GraphConfigError(f"This {name} is not compiled; pass what its compile() returns")
     if adapter is None:
         raise GraphConfigError(
             f"There is no driver for {type(app).__qualname__}; pass a Graph, or a compiled graph "

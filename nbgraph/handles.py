@@ -9,6 +9,7 @@ from typing import Any
 
 from nbgraph.core.events import Interrupt
 from nbgraph.core.result import GraphResult
+from nbgraph.core.tracebacks import result_of_future
 from nbgraph.errors import ResumeError
 
 __all__ = ["Run", "Script"]
@@ -39,7 +40,7 @@ class Run:
         Exception
             What a node raised, or why the request was refused.
         """
-        return self._future.result(timeout)
+        return result_of_future(self._future, timeout)
 
     def cancel(self) -> None:
         """Stop it; the thread can be continued."""
@@ -63,7 +64,7 @@ class Run:
     async def _wait(self) -> GraphResult:
         while not self._future.done():  # noqa: ASYNC110 - an idle await misses an interrupt
             await asyncio.sleep(_HEARTBEAT)
-        return self._future.result()
+        return result_of_future(self._future)
 
 
 class Script:

@@ -110,7 +110,8 @@ class Session:
     ) -> Run:
         """Begin a turn with `input`; `break_when` takes the state and says where to pause.
 
-        The predicate is asked before every superstep but the run's first, and is not remembered.
+        The predicate is asked before every superstep, the first too, and is not remembered. Whoever
+        goes on passes the point where the thread stands.
 
         Raises
         ------

@@ -42,7 +42,7 @@ from nbgraph.supersteps import (
     mark_of,
     visited,
 )
-from nbgraph.ways_taken import Edges, Within, led, passed, to_the_end, within
+from nbgraph.ways_taken import Edges, Within, led, passed, still_joining, to_the_end, within
 
 __all__ = ["LogLine", "Mark", "Progress", "Report", "Snapshot", "Superstep", "TaskBar", "shown"]
 
@@ -66,6 +66,8 @@ class Snapshot:
         Visits and seconds of the nodes that ran.
     taken : frozenset of (source, target)
         Edges that were taken in this turn.
+    joining : tuple of path
+        Nodes that a join held back to the end of this turn.
     supersteps : tuple of Superstep
         The timeline; the last one is the current one while tasks are planned.
     records : tuple of Answered
@@ -89,6 +91,7 @@ class Snapshot:
     marks: Mapping[str, Mark] = field(default_factory=dict[str, Mark])
     progress: Mapping[str, Progress] = field(default_factory=dict[str, Progress])
     taken: frozenset[tuple[str, str]] = frozenset()
+    joining: tuple[str, ...] = ()
     supersteps: tuple[Superstep, ...] = ()
     records: tuple[Answered, ...] = ()
     log: tuple[LogLine, ...] = ()
@@ -221,6 +224,7 @@ def _recorded(snapshot: Snapshot, before: Position, event: Event, shape: Shape) 
             cleared = snapshot.moved(
                 marks={node.path: "idle" for node in shape.nodes},
                 taken=taken,
+                joining=(),
                 inner={},
                 records=(),
                 usage=Usage(),
@@ -244,7 +248,7 @@ def _recorded(snapshot: Snapshot, before: Position, event: Event, shape: Shape) 
             records = tuple(item for item in refused.records if item.interrupt.key != key)
             return _said(refused.moved(records=records), event, text, "failed")
         case RunFinished():
-            return _said(_ended(snapshot, before, shape), event, "finished", "done")
+            return _ended(snapshot, before, event, shape)
         case StateEdited(tasks=tasks) if tasks is not None:
             return _planned(_noted(_started_anew(snapshot), event), tasks)
         case _:
@@ -306,9 +310,12 @@ def _took(snapshot: Snapshot, taken: Edges, left: Collection[str]) -> Snapshot:
     return snapshot.moved(taken=snapshot.taken | taken, marks=marks)
 
 
-def _ended(snapshot: Snapshot, before: Position, shape: Shape) -> Snapshot:
+def _ended(snapshot: Snapshot, before: Position, event: RunFinished, shape: Shape) -> Snapshot:
     last = snapshot.supersteps[-1].tasks if snapshot.supersteps and not before.tasks else ()
-    return snapshot.moved(taken=snapshot.taken | to_the_end(shape, {bar.node for bar in last}))
+    taken = snapshot.taken | to_the_end(shape, {bar.node for bar in last})
+    held = still_joining(shape, snapshot.position.joins, taken, snapshot.marks)
+    text = f"finished; {', '.join(held)}: not all arrived" if held else "finished"
+    return _said(snapshot.moved(taken=taken, joining=held), event, text, "done")
 
 
 def _finished(snapshot: Snapshot, event: TaskFinished, after: Position) -> Snapshot:
@@ -362,10 +369,8 @@ def _halted(snapshot: Snapshot) -> Snapshot:
     for bar in snapshot.supersteps[-1].tasks if snapshot.supersteps else ():
         if bar.mark == "running":
             snapshot = _barred(snapshot, bar.task_id, mark="idle")
-    still: dict[str, Mark] = {
-        path: "idle" for path, mark in snapshot.marks.items() if mark == "running"
-    }
-    marks = {**snapshot.marks, **still} if still else snapshot.marks
+    idle: dict[str, Mark] = {at: "idle" for at, mark in snapshot.marks.items() if mark == "running"}
+    marks = {**snapshot.marks, **idle} if idle else snapshot.marks
     return snapshot.moved(marks=marks, doing={})
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from nbgraph.core.events import Interrupt
+from nbgraph.core.json_values import is_object
 from nbgraph.core.position import Answered
 from nbgraph.covering import covered_answer, covered_arguments
 from nbgraph.drawing import reveal
@@ -100,10 +101,10 @@ def _question(interrupt: Interrupt) -> str:
 
 def _payload(interrupt: Interrupt) -> Any:
     """Return what stands beside a question, without what a tool calls secrets."""
-    call = asked_call(interrupt)
-    if call is None or not isinstance(interrupt.payload, dict):
-        return interrupt.payload
-    return {**interrupt.payload, "arguments": covered_arguments(call)}
+    call, payload = asked_call(interrupt), interrupt.payload
+    if call is None or not is_object(payload):
+        return payload
+    return {**payload, "arguments": covered_arguments(call)}
 
 
 def _brief(value: Any) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from nbgraph.core.driver import Shape
 from nbgraph.core.events import RunStarted, SuperstepFinished, TaskSpec
 
-__all__ = ["Edges", "Within", "led", "passed", "within"]
+__all__ = ["Edges", "Within", "led", "passed", "still_joining", "within"]
 
 Edges = frozenset[tuple[str, str]]
 """Edges by the paths they lead from and to."""
@@ -53,6 +53,16 @@ def to_the_end(shape: Shape, sources: Collection[str]) -> Edges:
     """Return the edges from some paths to the end of a turn."""
     ways = ((edge.source, edge.target) for edge in shape.edges)
     return frozenset(way for way in ways if way[0] in sources and way[1] == _END)
+
+
+def still_joining(
+    shape: Shape, joins: Mapping[str, tuple[str, ...]], taken: Edges, marks: Mapping[str, str]
+) -> tuple[str, ...]:
+    """Return the nodes that joins which are still open hold back: of these, none has run."""
+    arrived = {source for sources in joins.values() for source in sources}
+    ways = ((each.source, each.target) for each in shape.edges if each.kind == "edge")
+    held = (way for way in ways if way[0] in arrived and way not in taken)
+    return tuple(dict.fromkeys(target for _, target in held if marks.get(target) == "idle"))
 
 
 def within(

@@ -257,7 +257,7 @@ def lines(snapshot: Snapshot, now: float | None = None) -> Mapping[str, str]:
             text = line(mark, progress, now)
         many = step.count(path) if step is not None and mark in _OPEN else 0
         found[path] = _fanned(step, path, mark, text) if step is not None and many > 1 else text
-    return found
+    return found | dict.fromkeys(snapshot.joining, "not all arrived")
 
 
 _OPEN = ("running", "waiting", "failed")

@@ -129,6 +129,21 @@ def test_run_until_stops_when_a_task_of_the_node_is_next() -> None:
     assert session.run_until("b").result().state.log == ["a", "b"]
 
 
+def test_a_predicate_is_asked_before_the_first_superstep_and_going_on_passes_the_point() -> None:
+    asked: list[list[str]] = []
+
+    def said(state: Trail) -> bool:
+        asked.append(state.log)
+        return True
+
+    session = open_session(chain(stop("a"), stop("b")))
+    logs = [session.start(break_when=said).result().state.log]
+    assert (session.status, session.next) == ("interrupted", ("a",))
+    while session.status == "interrupted":
+        logs.append(session.proceed(break_when=said).result().state.log)
+    assert (logs, asked) == ([[], ["a"], ["a", "b"]], [[], ["a"]])
+
+
 def test_run_until_an_unknown_node_is_refused_by_name() -> None:
     session = open_session(chain(stop("a"), interrupt_before=["a"]))
     session.start().result()

@@ -13,6 +13,7 @@ from nbgraph import END, START, Graph, InMemoryStateStore, Resume, join, node, s
 from nbgraph.core.events import Event
 from nbgraph.core.live import LiveEvent
 from nbgraph.snapshot import Snapshot, shown
+from nbgraph.words import lines
 from tests.core.graphs import Trail, asker, chain, failing, fan, stop
 
 
@@ -144,6 +145,21 @@ def test_a_joins_edges_are_taken_when_it_is_passed() -> None:
     )
     graph.invoke({}, thread_id="t")
     assert {("a", "d"), ("c", "d")} <= folded(graph, graph.sync.history("t")).taken
+
+
+def test_a_join_that_still_waits_at_the_end_is_told_at_its_node_and_in_the_log() -> None:
+    a, b, c, d = map(stop, "abcd")
+    graph = Graph(Trail, state_store=InMemoryStateStore()).flow(
+        START >> a >> when(lambda state: "again" in state.log, b, otherwise=c),
+        join(b, c) >> d,
+        d >> END,
+    )
+    graph.invoke({}, thread_id="t")
+    ended = folded(graph, graph.sync.history("t"))
+    assert (ended.joining, ended.log[-1].text) == (("d",), "finished; d: not all arrived")
+    assert (lines(ended)["d"], lines(ended)["b"]) == ("not all arrived", "not chosen")
+    graph.invoke({"log": ["again"]}, thread_id="t", interrupt_before=["a"])
+    assert folded(graph, graph.sync.history("t")).joining == ()
 
 
 def test_answers_of_a_turn_are_records_until_the_next_turn() -> None:

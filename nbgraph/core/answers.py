@@ -84,20 +84,23 @@ UNSET = Unset()
 # --- publishing -----------------------------------------------------------------------------
 
 
-def publish(response_schema: Any) -> dict[str, Json] | None:
+def publish(response_schema: Any, *, outward: bool = False) -> dict[str, Json] | None:
     """Return a response schema as JSON Schema, as an answerer must follow it; None stays None.
+
+    Nothing is ever fetched, so that a part which stands in another document cannot be judged:
+    `outward` lets it be, for a form that only shows it.
 
     Raises
     ------
     TypeError
         If it is a value and not a type.
     GraphConfigError
-        If a type has no JSON Schema, or a dict is none.
+        If a type has no JSON Schema, or a dict is none or refers to nothing, by where it does.
     """
     if response_schema is None:
         return None
     if isinstance(response_schema, Mapping):
-        return _published_document(cast("Mapping[Any, Json]", response_schema))
+        return _published_document(cast("Mapping[Any, Json]", response_schema), outward=outward)
     if isinstance(response_schema, _VALUES):
         raise TypeError(_what_to_pass(response_schema))
     return json.loads(_published_type(response_schema))
@@ -151,12 +154,12 @@ def _what_to_pass(given: Any) -> str:
     return f"response_schema={given!r} is not a type; {advice}"
 
 
-def _published_document(schema: Mapping[Any, Any]) -> dict[str, Json]:
+def _published_document(schema: Mapping[Any, Any], *, outward: bool) -> dict[str, Json]:
     try:
         document = modern(to_json(schema, where="response_schema"))
     except NotJsonError as error:
         raise GraphConfigError(str(error)) from error
-    faults = () if is_plainly_a_schema(document) else _faults(json.dumps(document))
+    faults = () if is_plainly_a_schema(document) else _faults(json.dumps(document), outward)
     if faults:
         listed = "; ".join(f"{path or 'at its top'}: {text}" for path, text in faults)
         raise GraphConfigError(f"response_schema is no JSON Schema (Draft 2020-12): {listed}")
@@ -164,10 +167,10 @@ def _published_document(schema: Mapping[Any, Any]) -> dict[str, Json]:
 
 
 @functools.lru_cache(maxsize=256)
-def _faults(document: str) -> tuple[tuple[str, str], ...]:
+def _faults(document: str, outward: bool) -> tuple[tuple[str, str], ...]:
     from nbgraph.core.json_schemas import schema_faults  # for documents only
 
-    return tuple(schema_faults(json.loads(document)).items())
+    return tuple(schema_faults(json.loads(document), outward=outward).items())
 
 
 def _published_type(kind: Any) -> str:

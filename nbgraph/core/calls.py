@@ -13,6 +13,7 @@ from nbgraph.core.eager import Starter
 from nbgraph.core.events import TaskSpec
 from nbgraph.core.lapses import Lapse
 from nbgraph.core.log import Log
+from nbgraph.core.node import Node
 from nbgraph.core.node_hooks import Asker, node_hooks
 from nbgraph.core.position import Answered
 from nbgraph.core.quick_dataclass import dataclass
@@ -41,6 +42,10 @@ class RunInfo:
     """Answers questions in the name of the graph this one is a sub-graph of."""
     starter: Starter = field(default_factory=Starter)
     """Begins its tasks."""
+    nodes: Mapping[str, Node] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "nodes", self.graph.structure.nodes)
 
     @property
     def names(self) -> dict[str, str]:
@@ -62,7 +67,7 @@ class RunInfo:
     def calls(self, tasks: Iterable[TaskSpec], port: Port, step: int) -> list[TaskCall]:
         """Return a call for each task of superstep `step`, with the answers it was given."""
         graph, position = self.graph, self.log.position
-        nodes, schema, state = graph.structure.nodes, graph.schema, position.state
+        nodes, schema, state = self.nodes, graph.schema, position.state
         answered = self._answered() if position.answered else {}
         entered, hooked = position.entered, bool(graph.middleware or self.asker)
         thread_id = self.log.thread_id

@@ -63,6 +63,8 @@ class Course:
         self._structure = graph.structure
         self._limits = limits
         self._stored = stored
+        asked = (limits.break_when, limits.until, limits.steps, limits.max_thread_steps)
+        self._goes_on = not graph.interrupt_before and all(each is None for each in asked)
 
     def breakpoints(self, position: Position) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the nodes to pause before and after: the branch's own, else the graph's."""
@@ -97,7 +99,8 @@ class Course:
     def _merge(self, draft: Draft) -> None:
         position = draft.position
         try:
-            check_conflicts(position, self._schema)
+            if len(position.tasks) > 1:
+                check_conflicts(position, self._schema)
             state = merged_state(position, self._schema)
         except Exception as error:  # noqa: BLE001 - a reducer is the user's own code
             draft.add(failed(error))
@@ -143,6 +146,12 @@ class Course:
 
     def _check_before(self, draft: Draft) -> None:
         """End the run before its next superstep, if something says so."""
+        if (
+            self._goes_on
+            and self.steps < self._limits.max_steps
+            and not (self.pausing or draft.position.before)
+        ):
+            return
         try:
             reason = self._reason_before(draft.position)
         except Exception as error:  # noqa: BLE001 - break_when is the user's own code

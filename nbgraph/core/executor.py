@@ -18,7 +18,7 @@ from nbgraph.core.notes import Notes
 from nbgraph.core.outcome import Outcome, failed
 from nbgraph.core.parcel import Parcel, Reply, packed, received
 from nbgraph.core.quick_dataclass import dataclass
-from nbgraph.core.task import is_cancelled, run_in_worker, run_task, runs_in_worker
+from nbgraph.core.task import is_cancelled, run_in_worker, run_task
 from nbgraph.core.task_call import TaskCall
 from nbgraph.core.workers import tell_from_worker
 from nbgraph.errors import NbgraphError, WorkerLostError
@@ -120,6 +120,10 @@ class Executor(ABC):
             report(failed(call, _lost(call, self.name, cause)))
 
 
+def _unstarted(name: str, call: TaskCall, error: Exception) -> Outcome:
+    return failed(call, _lost(call, name, error))
+
+
 def _lost(call: TaskCall, name: str, cause: BaseException | None) -> NbgraphError:
     if isinstance(cause, NbgraphError):
         return cause
@@ -166,11 +170,11 @@ class ThreadExecutor(Executor):
         outside. Nor does a sync node run on a loop: each is somebody's, the kernel's or the one
         that all sync calls share.
         """
-        away = [call for call in batch.calls if runs_in_worker(call)]
+        away = [call for call in batch.calls if call.node.goes_away and call.hooks is None]
         if not away:
             return _begun(batch, batch.calls, run_task)
-        tell_from_worker([partial(run_in_worker, call) for call in away], batch.report)
-        rest = [call for call in batch.calls if not runs_in_worker(call)]
+        tell_from_worker(run_in_worker, away, batch.report, partial(_unstarted, self.name))
+        rest = [call for call in batch.calls if call.hooks is not None or not call.node.goes_away]
         return _begun(batch, rest, run_task) if rest else ()
 
     async def run(self, batch: Batch) -> None:

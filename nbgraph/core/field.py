@@ -288,7 +288,9 @@ def _dumped(adapter: TypeAdapter[Any], value: Any, where: str) -> tuple[bytes | 
             raise TypeError(f"a {type(part).__qualname__} has no form that is kept")
         return packing.put(part)
 
-    text = adapter.dump_json(value, warnings="error", fallback=taken)
+    text = adapter.dump_json(
+        value, by_alias=True, round_trip=True, warnings="error", fallback=taken
+    )
     told = plain_copy(from_json(text), where)
     if not packing.found:
         return text, told

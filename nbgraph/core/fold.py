@@ -63,9 +63,8 @@ def _all_finished(position: Position, events: Iterable[TaskFinished]) -> Positio
     failed = position.failed
     if failed:
         failed = {key: value for key, value in failed.items() if key not in done}
-    return position.moved(
-        finished=done, failed=failed, paused=None, failure=None, sequence=sequence
-    )
+    ended = {"finished": done, "failed": failed, "sequence": sequence} | _GOES_ON
+    return position_with(position.__dict__ | ended)
 
 
 def advance(position: Position, event: Event, folding: Folding) -> Position:
@@ -100,20 +99,21 @@ def superstepped(
     position: Position, event: SuperstepFinished, state: Mapping[str, Any]
 ) -> Position:
     """Return the position after a superstep whose merged state is `state`."""
-    values: dict[str, Any] = position.__dict__ | _CLEARED
-    values |= {
-        "sequence": event.sequence,
-        "step": position.step if position.merged else position.step + 1,
-        "state": state,
-        "joins": event.joins,
-    }
+    values: dict[str, Any] = position.__dict__ | _CLEARED  # quicker than to write out a dict
+    values["sequence"], values["state"] = event.sequence, state
+    values["joins"] = event.joins
+    if not position.merged:
+        values["step"] = position.step + 1
     if event.next is None:
-        values |= {"finished": position.finished, "merged": True}
+        values["finished"], values["merged"] = position.finished, True
     else:
-        values |= {"tasks": event.next, "planned": event.sequence}
+        values["tasks"], values["planned"] = event.next, event.sequence
         values["planned_at"] = event.created_at
     return position_with(values)
 
+
+_GOES_ON: dict[str, Any] = {"paused": None, "failure": None}
+"""What every result leaves nothing of."""
 
 _CLEARED: dict[str, Any] = {
     name: getattr(Position(), name)

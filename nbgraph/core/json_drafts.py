@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from nbgraph.core.json_values import Json, is_array, is_object
 
-__all__ = ["modern"]
+__all__ = ["modern", "parts_of"]
 
 _ONE = {
     *("not", "if", "then", "else", "items", "contains", "additionalProperties", "propertyNames"),
@@ -42,6 +43,17 @@ def _inside(key: str, value: Json, depth: int) -> Json:
     if key in _LISTS and is_array(value):
         return [modern(inner, depth) for inner in value]
     return modern(value, depth) if key in _ONE or key == "components" else value
+
+
+def parts_of(schema: dict[str, Json]) -> Iterator[tuple[tuple[str | int, ...], Json]]:
+    """Yield the schemas that stand in a schema, each with the way to it."""
+    for key, value in schema.items():
+        if key in _NAMED and is_object(value):
+            yield from (((key, name), inner) for name, inner in value.items())
+        elif key in _LISTS and is_array(value):
+            yield from (((key, at), inner) for at, inner in enumerate(value))
+        elif key in _ONE or key == "components":
+            yield (key,), value
 
 
 def _tuple(schema: dict[str, Any]) -> None:

@@ -13,6 +13,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, cast
 
 from nbgraph.core import plain_words as words
+from nbgraph.core.json_drafts import parts_of
 from nbgraph.core.json_keywords import KEYWORDS, BudgetSpentError, budget, counted
 from nbgraph.core.json_library import load_jsonschema
 from nbgraph.core.json_values import Json, is_array, is_object, pointer
@@ -47,17 +48,60 @@ def schema_problems(schema: dict[str, Json], answer: Json) -> dict[str, str]:
         budget.reset(token)
 
 
-def schema_faults(schema: dict[str, Json]) -> dict[str, str]:
-    """Return what makes a document no JSON Schema of Draft 2020-12, by JSON Pointer."""
+def schema_faults(schema: dict[str, Json], *, outward: bool = False) -> dict[str, str]:
+    """Return what makes a document no JSON Schema of Draft 2020-12, by JSON Pointer.
+
+    A reference that leads to nothing does; one to another document only if none are let `outward`.
+    """
     load_jsonschema()
     from jsonschema import Draft202012Validator
 
     try:
         meta: Any = Draft202012Validator(Draft202012Validator.META_SCHEMA)
         errors: Iterator[ValidationError] = meta.iter_errors(schema)
-        return {pointer(error.absolute_path): error.message[:200] for error in errors}
+        faults = {pointer(error.absolute_path): error.message[:200] for error in errors}
+        return faults or _leading_nowhere(schema, outward=outward)
     except RecursionError:
         return {"": "it is nested too deep"}
+    except ValueError as error:
+        return {"": f"it has an $id that is no address: {error}"}
+
+
+def _leading_nowhere(schema: dict[str, Json], *, outward: bool) -> dict[str, str]:
+    """Return the references that lead to nothing in a document, by where they stand."""
+    import referencing.jsonschema
+
+    dialect: Any = referencing.jsonschema.DRAFT202012
+    document = dialect.create_resource(schema)
+    found: dict[str, str] = {}
+
+    def look(inner: Json, resolver: Any, path: tuple[str | int, ...]) -> None:
+        if not is_object(inner):
+            return
+        resolver = resolver.in_subresource(dialect.create_resource(inner))
+        for keyword in ("$ref", "$dynamicRef"):
+            reference = inner.get(keyword)
+            if reference is not None and not _leads(reference, resolver, outward=outward):
+                found[pointer(path)] = f"it refers to {reference!r}, which is not in it"
+        for step, part in parts_of(inner):
+            look(part, resolver, (*path, *step))
+
+    look(schema, _no_registry().resolver_with_root(document), ())
+    return found
+
+
+def _leads(reference: Json, resolver: Any, *, outward: bool) -> bool:
+    """Return whether a reference leads to a schema in the document, or out of it if it may."""
+    from referencing.exceptions import PointerToNowhere, Unresolvable
+
+    try:
+        return isinstance(resolver.lookup(reference).contents, dict | bool)
+    except PointerToNowhere:
+        return False
+    except Unresolvable:
+        return outward and not reference.startswith("#")
+    except _BROKEN:
+        return outward
 
 
 def _size(value: Json) -> int:

@@ -19,6 +19,7 @@ from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from nbgraph.core.eager import Starter
+from nbgraph.core.tracebacks import result_of_future
 from nbgraph.core.workers import waiting
 
 __all__ = ["SyncTwin", "call_soon", "iterate", "on_loop_thread", "run_sync", "submit"]
@@ -41,9 +42,14 @@ def loop() -> asyncio.AbstractEventLoop:
     global _loop
     with _lock:
         if _loop is None:
-            _loop = asyncio.new_event_loop()
-            thread = threading.Thread(target=_loop.run_forever, name="nbgraph-loop", daemon=True)
-            thread.start()
+            started = asyncio.new_event_loop()
+            thread = threading.Thread(target=started.run_forever, name="nbgraph-loop", daemon=True)
+            try:
+                thread.start()
+            except RuntimeError:  # the system has no more threads now
+                started.close()
+                raise
+            _loop = started
         return _loop
 
 
@@ -126,7 +132,7 @@ def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
     future = submit(coroutine, ended=ended.set)
     try:
         with waiting():
-            return future.result()
+            return result_of_future(future)
     except BaseException:
         if not future.done():
             future.cancel()

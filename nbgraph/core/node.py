@@ -146,6 +146,8 @@ class Node(Source, Goal):
     is_async: bool = field(init=False, repr=False)
     is_bare: bool = field(init=False, repr=False)
     """Whether to run it is to call it: nothing limits, repeats or records what it does."""
+    goes_away: bool = field(init=False, repr=False)
+    """Whether all there is to a task of it is a call that may block, so that a worker makes it."""
     place: str = field(init=False, repr=False)
     """What it is called where a value of it is refused."""
 
@@ -153,6 +155,7 @@ class Node(Source, Goal):
         object.__setattr__(self, "is_async", _is(inspect.iscoroutinefunction, self.handler))
         around = (self.timeout, self.retry, self.effect, self.on_error, self.cache)
         object.__setattr__(self, "is_bare", all(each is None for each in around))
+        object.__setattr__(self, "goes_away", self.is_bare and not self.is_async)
         object.__setattr__(self, "place", f"node {self.name!r}")
 
     @property

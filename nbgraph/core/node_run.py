@@ -27,7 +27,7 @@ def node_run(call: TaskCall, attempts: Attempts) -> Coroutine[Any, Any, Result]:
     """Return what runs a task's node, with nothing between where nothing is to be: layers cost."""
     if call.hooks is None and call.node.is_bare:
         attempts.made = 1
-        return _named(call)
+        return _heard(call) if listens() else _called(call)
     return _hooked(call, attempts)
 
 

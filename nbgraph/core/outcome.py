@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar, cast
 
 from nbgraph.core import answers
@@ -20,6 +21,7 @@ from nbgraph.core.live import TaskEmitted
 from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.core.retry import Attempts
 from nbgraph.core.task_call import TaskCall
+from nbgraph.core.tracebacks import from_users_line
 from nbgraph.errors import GraphExecutionError
 
 __all__ = ["Outcome", "broken", "ended_by", "failed", "kept_cache", "leaves"]
@@ -39,11 +41,6 @@ class Outcome:
     exception: BaseException | None = None
     once: tuple[OnceRecorded, ...] = ()
     said: tuple[TaskEmitted, ...] = ()
-
-    @property
-    def events(self) -> tuple[Event, ...]:
-        """What is recorded of it: what it kept, and then how it ended."""
-        return (*self.once, self.event)
 
 
 def ended_by(call: TaskCall, error: BaseException, attempts: Attempts) -> Outcome:
@@ -83,7 +80,16 @@ def failed(call: TaskCall, error: BaseException, attempts: Attempts | None = Non
         tries=attempts.several if attempts else (),
         child=call.frame.child,
     )
-    return Outcome(task_id, event, error)
+    _say_where(error, name)
+    return Outcome(task_id, event, error.with_traceback(from_users_line(error.__traceback__)))
+
+
+def _say_where(error: BaseException, node: str) -> None:
+    """Note the node on an error, as Python shows it below the message."""
+    note = f"In node {node!r}"
+    with suppress(Exception):  # the error's class is the user's own code
+        if note not in getattr(error, "__notes__", ()):
+            error.add_note(note)
 
 
 def broken(call: TaskCall, error: BaseException) -> Outcome:

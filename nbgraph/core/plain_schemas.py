@@ -5,21 +5,44 @@ Only a yes counts. What is rare or doubtful is left to the metaschema.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from nbgraph.core.json_values import Json, is_array, is_object
 
 __all__ = ["is_plainly_a_schema"]
 
 _TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
+_ESCAPED = frozenset("~/%")
 
 
 def is_plainly_a_schema(document: Json) -> bool:
-    """Return whether every keyword of Draft 2020-12 in a document is used as it has to be."""
+    """Return whether every keyword of Draft 2020-12 in a document is used as it has to be.
+
+    A reference is one to a definition at its top.
+    """
     try:
-        return _is_schema(document)
+        return _is_schema(document) and _there(document).issuperset(_references(document))
     except RecursionError:
         return False
+
+
+def _there(document: Json) -> set[Json]:
+    """Return the plain references that lead somewhere."""
+    definitions = document.get("$defs") if is_object(document) else None
+    names = definitions if is_object(definitions) else ()
+    return {f"#/$defs/{name}" for name in names if _ESCAPED.isdisjoint(name)}
+
+
+def _references(value: Json) -> Iterator[str]:
+    """Yield all there is to be followed, and what only looks so in a value."""
+    if is_array(value):
+        for item in value:
+            yield from _references(item)
+    if is_object(value):
+        for key, inner in value.items():
+            if key == "$ref" and isinstance(inner, str):
+                yield inner
+            yield from _references(inner)
 
 
 def _is_schema(value: Json) -> bool:

@@ -50,7 +50,7 @@ class Position:
     children : mapping of task id to ChildPlace
         Where the sub-graphs of these tasks stood when last reported.
     planned, planned_at : int and float
-        The event that planned the tasks, and when it was recorded.
+        The event that planned the tasks, and when it was recorded; 0 before the first turn.
     joins : mapping of str to tuple of str
         Sources that arrived at joins that still wait.
     before, after : tuple of str or None
@@ -88,7 +88,7 @@ class Position:
     @property
     def status(self) -> Status:
         """Where the thread stands; a log does not know whether somebody runs it now."""
-        if not (self.step or self.tasks):
+        if not (self.step or self.tasks or self.planned):
             return "new"
         if self.failure is not None:
             return "failed"
@@ -145,8 +145,8 @@ class Position:
     @property
     def entered(self) -> bool:
         """Whether something is recorded of the current superstep's tasks."""
-        known = (self.finished, self.failed, self.began, self.pending, self.answered, self.once)
-        return any((*known, self.children))
+        asked = self.pending or self.answered or self.children
+        return bool(asked or self.finished or self.failed or self.began or self.once)
 
     def moved(self, **changes: Any) -> Position:
         """Return the position with some parts changed.

@@ -42,7 +42,7 @@ def made(kind: type[R], **values: Any) -> R:
     record. A record with private attributes is made by its class.
     """
     fixed, factories = _blank(kind)
-    contents = {**fixed, **values}
+    contents = fixed | values
     for name, factory in factories:
         if name not in values:
             contents[name] = factory()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -111,7 +111,9 @@ class Superstepper:
             return happened
         if self._over:
             raise error
-        return [*happened, *await self._commit(self._log.draft([failed(error)]))]
+        ending = await self._log.commit(self._log.draft([failed(error)]))
+        self._over = True
+        return [*happened, *ending]
 
     def _graph_seen(self) -> GraphMiddlewareContext:
         return graph_context(self._info, resuming=self._course.resuming)
@@ -136,12 +138,9 @@ class Superstepper:
         draft = self._log.draft(opening)
         self._course.begin(draft)
         self._log.take_over(self.run_id)
-        return await self._commit(draft)
-
-    async def _commit(self, draft: Draft) -> Sequence[Event]:
-        events = await self._log.commit(draft)
-        self._over = self._over or draft.ends_run
-        return events
+        await self._log.commit(draft)
+        self._over = draft.ends_run
+        return draft.events
 
     def _plan(self) -> Sequence[LiveEvent]:
         """Say that the tasks of a superstep start, to whoever watches."""
@@ -205,22 +204,25 @@ class Superstepper:
                 return started
         limit = self._limits.timeout
         items = self._at_once() if limit is None else await self._taken_within(limit)
-        news = _News(items or await self._heard())
+        items = items or await self._heard()
+        news = _News(items)
         if news.ends:
             await self._cancel()
-            news.take(self._inbox.at_hand())  # what is known by then is recorded too
-        self._waiting.difference_update([item.task_id for item in news.outcomes])
+            news = _News([*items, *self._inbox.at_hand()])  # what is known by then counts too
+        for outcome in news.outcomes:
+            self._waiting.discard(outcome.task_id)
         stops = bool(news.stops) and self._asked_to_stop(news.stops)
         facts = news.facts
         if facts:
             facts = self._facts.admitted(facts, () if news.ends else self._waiting)
         if not (stops or news.outcomes or facts or news.asked):
             return news.live
-        told = [*news.asked, *[item.fact for item in facts]]
-        happened = await self._commit(self._reported(news.outcomes, told, stops=stops))
+        draft = self._reported(news, facts, stops=stops)
+        await self._log.commit(draft)
+        self._over = draft.ends_run
         if facts:
             self._facts.recorded(facts)
-        return [*news.live, *happened] if news.live else happened
+        return [*news.live, *draft.events] if news.live else draft.events
 
     def _asked_to_stop(self, stops: Sequence[Stop]) -> bool:
         """Return whether the run is to end at once; else it pauses when its superstep is over."""
@@ -265,30 +267,28 @@ class Superstepper:
         self._breathed = time.perf_counter()
         return items
 
-    def _reported(
-        self, outcomes: Sequence[Outcome], told: Sequence[Event], *, stops: bool
-    ) -> Draft:
-        """Return what outcomes lead to: a failure, the end of the superstep, or just themselves.
-
-        `told` comes first: what tasks had recorded before.
-        """
-        if len(outcomes) > 1:  # a run's own failure, which has no task, comes last
-            outcomes = sorted(outcomes, key=_is_of_run)
-        events = [*told]
-        for item in outcomes:
-            events += item.events
-        draft = self._log.draft(events)
-        raised = {item.task_id: item for item in outcomes if item.exception is not None}
-        if "" in raised:
-            return draft
-        if raised:
-            order = [task.task_id for task in draft.position.tasks if task.task_id in raised]
-            draft.add(echoed(*(raised[task_id] for task_id in order)))
+    def _reported(self, news: _News, facts: Sequence[Recording], *, stops: bool) -> Draft:
+        """Return what happened, and what that leads to: a failure, the end of the superstep."""
+        draft = self._log.draft(news.told(facts))
+        if news.ends and (raised := news.failed):
+            draft.add(*self._ending(raised, draft.position.tasks))
         elif stops:
             draft.add(RunStopped())
         elif not self._waiting:
             self._course.close(draft)
         return draft
+
+    def _ending(self, raised: Mapping[str, Outcome], tasks: Sequence[TaskSpec]) -> Sequence[Event]:
+        """Return the end of a run in which tasks failed; its own failure is its end already."""
+        if "" in raised:
+            return ()
+        order = [raised[task.task_id] for task in tasks if task.task_id in raised]
+        return [echoed(*sorted(order, key=_is_an_error))]
+
+
+def _is_an_error(outcome: Outcome) -> bool:
+    """Tell an error from what is to end the process or the call, which goes first."""
+    return isinstance(outcome.exception, Exception)
 
 
 def _is_of_run(outcome: Outcome) -> bool:
@@ -308,9 +308,6 @@ class _News:
         self.stops: list[Stop] = []
         self.ends = False
         """Whether the run ends before its superstep is finished."""
-        self.take(items)
-
-    def take(self, items: Iterable[_Item]) -> None:
         for item in items:
             match item:
                 case Outcome(said=said, exception=exception):
@@ -326,3 +323,21 @@ class _News:
                     self.ends = self.ends or not gently
                 case _:
                     self.live.append(item)
+
+    @property
+    def failed(self) -> dict[str, Outcome]:
+        """The tasks that failed, by id."""
+        return {item.task_id: item for item in self.outcomes if item.exception is not None}
+
+    def told(self, facts: Sequence[Recording]) -> list[Event]:
+        """Return what is recorded of it: first what was asked for, and what tasks had recorded."""
+        events: list[Event] = [*self.asked]
+        for recording in facts:
+            events.append(recording.fact)
+        outcomes = self.outcomes
+        if self.ends:  # a run's own failure, which has no task, comes last
+            outcomes = sorted(outcomes, key=_is_of_run)
+        for outcome in outcomes:
+            events += outcome.once
+            events.append(outcome.event)
+        return events

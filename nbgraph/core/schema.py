@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, cast
 
 from pydantic import BaseModel
@@ -56,6 +56,10 @@ class StateSchema:
         self.fields: dict[str, Field] = {} if self.is_open else declared_fields(state_type)
         immutable = {name for name, field in self.fields.items() if field.is_immutable}
         self._views = Views(state_type, immutable) if is_model(state_type) else None
+        self.shown: Callable[[Mapping[str, Any]], Any] = (
+            _copies if self._views is None else self._views.view
+        )
+        """Makes a view of values that are all there, as `laid` returns them."""
 
     @property
     def is_model(self) -> bool:
@@ -127,16 +131,15 @@ class StateSchema:
         """
         return Update(*self.checked(given, where))
 
-    def checked(
-        self, given: Mapping[str, Any] | BaseModel, where: str
-    ) -> tuple[dict[str, Any], tuple[str, ...]]:
+    def checked(self, given: Any, where: str) -> tuple[dict[str, Any], tuple[str, ...]]:
         """Return the parts of a checked update, which are the caller's; as `update` does."""
+        written: Mapping[str, Any] = given
         if type(given) is not dict:
-            given = self._mapping(given, where)
+            written = self._mapping(given, where)
         values: dict[str, Any] = {}
         replaced: tuple[str, ...] = ()
         fields = self.fields
-        for name, value in given.items():
+        for name, value in written.items():
             field = fields.get(name)
             kept = UNSURE if field is None else field.plainly(value, whole=False)
             if kept is UNSURE:
@@ -208,12 +211,12 @@ class StateSchema:
         following = dict(state)
         own: dict[str, bool] = {}  # lists and dicts made here, and whether they have grown since
         for update, replaced in updates:
-            if not self.is_open and not update.keys() <= self.fields.keys():
-                raise RedefinedGraphError(
-                    fields=[name for name in update if name not in self.fields]
-                )
             for name, kept in update.items():
-                if name in self.fields and self.fields[name].is_simple:
+                field = self.fields.get(name)
+                if field is None and not self.is_open:
+                    unknown = [name for name in update if name not in self.fields]
+                    raise RedefinedGraphError(fields=unknown)
+                if field is not None and field.is_simple:
                     following[name] = kept
                 else:
                     self._apply_one(following, own, name, kept, whole=name in replaced)
@@ -267,12 +270,6 @@ class StateSchema:
     def view(self, state: Mapping[str, Any]) -> Any:
         """Return what a node is given: an own copy of the state."""
         return self.shown(self.laid(state))
-
-    def shown(self, values: Mapping[str, Any]) -> Any:
-        """Return a view of values that are all there, as `laid` returns them."""
-        if self._views is not None:
-            return self._views.view(values)
-        return {name: fresh(value) for name, value in values.items()}
 
     def laid(
         self, state: Mapping[str, Any], payload: Mapping[str, Any] | None = None
@@ -359,6 +356,10 @@ class StateSchema:
         return {
             name: self.fields.get(name, _OPEN).decode(kept) for name, kept in checked.values.items()
         }
+
+
+def _copies(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: fresh(value) for name, value in values.items()}
 
 
 _OPEN = Field("*", Any, ())

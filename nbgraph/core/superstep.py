@@ -195,8 +195,6 @@ def check_conflicts(position: Position, schema: StateSchema) -> None:
     InvalidUpdateError
         Naming the field and both nodes.
     """
-    if len(position.tasks) < 2:
-        return
     writers: dict[str, TaskFinished] = {}
     for task in position.tasks:
         result = position.finished[task.task_id]

@@ -15,7 +15,7 @@ from nbgraph.core.outcome import Outcome, broken, ended_by, kept_cache
 from nbgraph.core.retry import Attempts
 from nbgraph.core.task_call import TaskCall
 
-__all__ = ["is_cancelled", "run_in_worker", "run_task", "runs_in_worker"]
+__all__ = ["is_cancelled", "run_in_worker", "run_task"]
 
 
 async def run_task(call: TaskCall) -> Outcome:
@@ -62,13 +62,8 @@ def _finished(
     return Outcome(task_id, event)
 
 
-def runs_in_worker(call: TaskCall) -> bool:
-    """Return whether all there is to a task is a sync node, so that it needs no coroutine."""
-    return not (call.node.is_async or call.inline) and call.node.is_bare and call.hooks is None
-
-
 def run_in_worker(call: TaskCall) -> Outcome:
-    """Run such a task to its outcome, in the worker thread that calls this; it raises nothing."""
+    """Run a sync node's task to its outcome in the worker that calls this; it raises nothing."""
     try:
         return driven(run_task(replace(call, inline=True)))
     except BaseException as error:  # noqa: BLE001 - a run that hears nothing of a task waits for ever

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import concurrent.futures
-import os
-import sys
 import time
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from pathlib import Path
-from types import TracebackType
 from typing import Any, Literal
 
 from nbgraph.core.asking import Frame
@@ -22,11 +17,9 @@ from nbgraph.core.node_hooks import NodeHooks
 from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.core.schema import StateSchema
 from nbgraph.core.secrets import masked, secrets_of
+from nbgraph.core.tracebacks import from_users_line
 
 __all__ = ["TaskCall", "described"]
-
-_PACKAGE = str(Path(__file__).parents[1]) + os.sep
-_FUTURES = str(Path(concurrent.futures.__file__).parent) + os.sep
 
 
 @dataclass(slots=True)  # a frozen one takes 0.5 us longer to make, for each task
@@ -100,25 +93,11 @@ def described(error: BaseException) -> ErrorInfo:
         message = str(error)
     except Exception as problem:  # noqa: BLE001 - the error's class is the user's own
         message = f"<no message: its __str__ raised {type(problem).__name__}>"
-    text = "".join(traceback.format_exception(type(error), error, _own(error.__traceback__)))
+    trace = from_users_line(error.__traceback__)
+    text = "".join(traceback.format_exception(type(error), error, trace))
     return ErrorInfo(
         type=type(error).__name__, message=_readable(message), traceback=_readable(text)
     )
-
-
-def _own(trace: TracebackType | None) -> TracebackType | None:
-    """Return a traceback from the user's first line on, or whole if there is none of theirs."""
-    own, others = trace, _others()
-    while own is not None and own.tb_frame.f_code.co_filename.startswith(others):
-        own = own.tb_next
-    return own or trace
-
-
-def _others() -> tuple[str, ...]:
-    """Return where the code lies that stands between a run and the user's: ours, and of retries."""
-    retrying = sys.modules.get("tenacity")
-    file = None if retrying is None else retrying.__file__
-    return (_PACKAGE, _FUTURES, *(() if file is None else (str(Path(file).parent) + os.sep,)))
 
 
 def _readable(text: str) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import CodeType, FrameType
 
+from nbgraph.core.constant_loops import loops_over_constants
 from nbgraph.core.events import Interrupt
 
 __all__ = ["Place", "UnnamedInterruptWarning", "asked_from", "warn_of_another_question"]
@@ -26,9 +27,12 @@ class UnnamedInterruptWarning(UserWarning):
 
 
 def asked_from(places: frozenset[Place], node: str) -> frozenset[Place]:
-    """Return where a node has asked without an id, this call included; warn of one in a loop."""
+    """Return where a node has asked without an id, this call included.
+
+    A loop is warned of, save one over constants: it runs over the same each time.
+    """
     place = tuple((frame.f_code, frame.f_lasti) for frame in _own_frames())
-    if place in places:
+    if place in places and not loops_over_constants(_own_frames()):
         _warn(
             f"Node {node!r} asks in a loop without an id, so each answer is known by its number "
             "alone. If the loop runs over other things when the node runs again, answers go to "

@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import Context, copy_context
+from functools import partial
 from queue import SimpleQueue
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
@@ -21,6 +22,7 @@ from nbgraph.core.quick_dataclass import dataclass
 
 __all__ = ["call_in_worker", "tell_from_worker", "waiting"]
 
+S = TypeVar("S")
 T = TypeVar("T")
 _LIMIT = 64
 """How many calls run at once; a worker that waits for another run does not count."""
@@ -76,22 +78,33 @@ class _Workers:
         self.local = threading.local()
         self._lock = threading.Lock()
         self._threads = 0
-        self._idle = 0
-        self._limit = _LIMIT
+        self._unfinished = 0
+        self._waiting = 0
 
     def submit(self, call: _Call) -> None:
+        """Have a worker call a function.
+
+        Raises
+        ------
+        RuntimeError
+            If the system starts no thread, and there is no worker that will ever be free.
+        """
         with self._lock:
-            if self._idle:
-                self._idle -= 1
-            else:
+            if self._unfinished >= self._threads:
                 self._grow()
+            self._unfinished += 1
             self.calls.put(call)
 
     def _grow(self) -> None:
-        if self._threads < self._limit:
+        if self._threads < _LIMIT + self._waiting:
             self._threads += 1
             name = f"nbgraph-node-{self._threads}"
-            threading.Thread(target=self._pull, name=name, daemon=True).start()
+            try:
+                threading.Thread(target=self._pull, name=name, daemon=True).start()
+            except RuntimeError:  # the system has no more: another worker may come to the call
+                self._threads -= 1
+                if self._threads <= self._waiting:
+                    raise
 
     def _pull(self) -> None:
         self.local.works = True
@@ -99,7 +112,7 @@ class _Workers:
             call = self.calls.get()
             call.run()
             with self._lock:
-                self._idle += self.calls.empty()
+                self._unfinished -= 1
             call.outbox.put(call)
             del call
 
@@ -109,15 +122,15 @@ class _Workers:
         if not getattr(self.local, "works", False):
             yield
             return
-        with self._lock:
-            self._limit += 1
-            if not self.calls.empty():
-                self._grow()
         try:
+            with self._lock:
+                self._waiting += 1
+                if not self.calls.empty():
+                    self._grow()
             yield
         finally:
             with self._lock:
-                self._limit -= 1
+                self._waiting -= 1
 
 
 _workers = _Workers()
@@ -146,7 +159,13 @@ def _outbox(loop: asyncio.AbstractEventLoop) -> _Outbox:
 
 
 async def call_in_worker(function: Callable[[], T]) -> T:
-    """Call a blocking function in a worker thread, in a copy of the caller's context."""
+    """Call a blocking function in a worker thread, in a copy of the caller's context.
+
+    Raises
+    ------
+    RuntimeError
+        If there is no worker, and the system starts none; and whatever the function raises.
+    """
     loop = asyncio.get_running_loop()
     future: asyncio.Future[None] = loop.create_future()
 
@@ -162,15 +181,23 @@ async def call_in_worker(function: Callable[[], T]) -> T:
     return call.result
 
 
-def tell_from_worker(functions: Iterable[Callable[[], T]], told: Callable[[T], object]) -> None:
-    """Call blocking functions as `call_in_worker` does; `told` is given each result, on this loop.
+def tell_from_worker(
+    work: Callable[[S], T],
+    items: Iterable[S],
+    told: Callable[[T], object],
+    lost: Callable[[S, Exception], T],
+) -> None:
+    """Do blocking work as `call_in_worker` does; `told` is given each item's result, on this loop.
 
-    The functions raise nothing.
+    The work raises nothing. Of an item that no worker can take, `lost` gives the result.
     """
     outbox = _outbox(asyncio.get_running_loop())
 
     def each(call: _Call) -> None:
         told(call.result)
 
-    for function in functions:
-        _workers.submit(_Call(function, copy_context(), outbox, each))
+    for item in items:
+        try:
+            _workers.submit(_Call(partial(work, item), copy_context(), outbox, each))
+        except RuntimeError as error:
+            told(lost(item, error))

@@ -24,7 +24,7 @@ from nbgraph.forms import (
 from nbgraph.notebook.argument_row import ArgumentRow
 from nbgraph.notebook.editor import Editor
 from nbgraph.notebook.field_set import FieldSet, error_line
-from nbgraph.notebook.parts import button, classed, column, set_class, text
+from nbgraph.notebook.parts import button, classed, column, set_class, text, within
 from nbgraph.notebook.routing import serve_while_busy
 from nbgraph.tool_calls import Edit, arguments_field, cleaned_value, edits, many
 
@@ -181,6 +181,14 @@ class Arguments:
     def forget_secrets(self) -> None:
         """Take secrets that were typed off the page; they are sent all the same."""
         self._fields.forget_secrets()
+
+    def close(self) -> None:
+        """Close every field and row, the folded ones too."""
+        self._fields.close()
+        for row in self._rows.values():
+            for cell in row.cells:
+                for each in (cell, *within(cell)):
+                    each.close()
 
     def focus_on(self, name: str | None = None) -> None:
         """Move the focus to an argument, or to the first that can be changed."""

@@ -65,7 +65,7 @@ class Asked:
 
 def asked_of(kind: Any, message: str | None = None, submit: str = "Submit answer") -> Asked:
     """Return what a form of a type or a JSON Schema asks."""
-    field = _field(publish(kind))
+    field = _field(publish(kind, outward=True))
     return Asked(field, lambda answer: problems_of(kind, answer), message, submit=submit)
 
 

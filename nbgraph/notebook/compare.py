@@ -93,6 +93,10 @@ class Compare(ipywidgets.VBox):
         self._stay.gone()
         super().close()
 
+    def __repr__(self) -> str:
+        first, second = (side.session for side in self._sides)
+        return f"<Compare of {first!r} and {second!r}>"
+
     def _ipython_display_(self, **_: Any) -> None:
         self._stay.show()
 

@@ -98,7 +98,7 @@ class DecideBar:
                                  "nbgraph-answer")  # fmt: skip
         self._answer.layout.display = "none"
         for each in (self._reason, self._answer):
-            each.children[0].observe(lambda _: self._label(), names="value")
+            each.children[0].observe(lambda _: self._typed(), names="value")
         self._notes = self._last_line(presses.get("allow"))
         self.box = column(
             [
@@ -140,6 +140,10 @@ class DecideBar:
     def answer(self, value: str) -> None:
         self._answer.layout.display = None
         self._answer.children[0].value = value
+
+    def _typed(self) -> None:
+        self._label()
+        self._presses["typed"]()
 
     def _press_respond(self) -> None:
         """Ask for the answer first."""

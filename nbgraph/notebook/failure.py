@@ -158,19 +158,17 @@ def _told(snapshot: Snapshot, error: ErrorInfo) -> str:
 
 def _traces(error: ErrorInfo) -> list[ipywidgets.Widget]:
     """Return the line that raised, and folded the whole traceback."""
-    if not error.traceback:
-        return []
     traceback = _middle_cut(error.traceback.rstrip())
     lines = traceback.split("\n")
     frames = [at for at, line in enumerate(lines) if _FRAME.match(line)]
+    if not frames:
+        return []
     whole: Any = ipywidgets.Accordion(
         [text(traceback, "nbgraph-trace")],
         titles=(f"Full traceback ({len(frames)} frame{'' if len(frames) == 1 else 's'})",),
         selected_index=None,
     )
     classed(whole, "nbgraph-fold")
-    if not frames:
-        return [whole]
     return [text(_last_frame(lines, frames[-1]), "nbgraph-trace"), whole]
 
 

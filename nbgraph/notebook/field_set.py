@@ -32,6 +32,7 @@ from nbgraph.notebook.editor import Editor, Making
 from nbgraph.notebook.editors import edit
 from nbgraph.notebook.lean import set_hidden
 from nbgraph.notebook.object_editor import ObjectEditor
+from nbgraph.notebook.parts import within
 
 __all__ = ["WHOLE", "FieldSet", "Widgets", "error_line"]
 
@@ -98,6 +99,16 @@ class FieldSet:
     def as_json(self) -> bool:
         """Whether one text of JSON stands for all fields."""
         return self._as_json
+
+    def close(self) -> None:
+        """Close all fields, also where only parts of them stand on the page.
+
+        A widget that is left with a closed part in it keeps a page that is loaded again from making
+        any widget of the notebook.
+        """
+        for box in self.boxes:
+            for each in (box, *within(box)):
+                each.close()
 
     # --- the answer ---------------------------------------------------------------------------
 

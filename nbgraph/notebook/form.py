@@ -383,6 +383,13 @@ class Form(Whole):
         self._fields.end()
         self._actions.hold(held=True)
 
+    def __repr__(self) -> str:
+        asked = self._asked.interrupt
+        of = f" of {asked.key!r}" if asked else ""
+        missing = len(self.errors)
+        stands = "sent" if self._sent else f"{missing} missing" if missing else "complete"
+        return f"<Form{of}: {stands}>"
+
     def _repr_mimebundle_(self, **options: Any) -> Any:
         """Show the form; where nobody can answer, the question and what stands there as text."""
         shown: Any = {} if unattended() else super()._repr_mimebundle_(**options)

@@ -386,6 +386,9 @@ class Inbox(ipywidgets.VBox):
             self._stay.gone()
         super().close()
 
+    def __repr__(self) -> str:
+        return f"<Inbox: {self.waiting}>"
+
     def _ipython_display_(self, **_: Any) -> None:
         self._stay.show()
 

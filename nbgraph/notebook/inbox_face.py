@@ -63,7 +63,7 @@ class Face:
         self._why = text("", "nbgraph-why")
         _show_if(self._why, "")
         self._list = column([self.rows], "nbgraph-inbox-list")
-        self._empty = text("", "nbgraph-2nd", "nbgraph-empty")
+        self._empty = text("", "nbgraph-2nd", "nbgraph-nothing")
         self._at = 0
         self._said = self._trouble = ""
         head, foot = self._made_head(presses["refresh"]), self._made_foot(presses)

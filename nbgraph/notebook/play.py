@@ -78,9 +78,19 @@ class Play:
 
     async def _wait(self) -> GraphResult:
         _check_can_wait()
-        while not self._ended.is_set():  # noqa: ASYNC110 - an idle await misses an interrupt
-            await asyncio.sleep(_TICK)
+        try:
+            while not self._ended.is_set():  # noqa: ASYNC110 - an idle await misses an interrupt
+                await asyncio.sleep(_TICK)
+        except asyncio.CancelledError:
+            raise asyncio.CancelledError(self._still_there()) from None
         return self._left()
+
+    def _still_there(self) -> str:
+        thread = self.session.thread_id
+        return (
+            f"The wait has ended, and thread {thread!r} has not: it goes on in the panel; to wait "
+            "for it again, run the cell again"
+        )
 
     def _left(self) -> GraphResult:
         """Put the static picture in the panel's place, and return or raise what came out."""

@@ -13,7 +13,7 @@ from nbgraph.core.answers import UNSET
 from nbgraph.core.driver import HasReducers
 from nbgraph.notebook.form import Form
 from nbgraph.notebook.labels import label, set_text, visible
-from nbgraph.notebook.parts import button, classed
+from nbgraph.notebook.parts import button, classed, within
 from nbgraph.session import Session
 
 __all__ = ["StateForm", "few", "start_schema"]
@@ -140,8 +140,10 @@ class StateForm(ipywidgets.VBox):
 
     def close(self) -> None:
         """Close the form with all its parts."""
-        self.form.close()
+        inner = list(within(self))
         super().close()
+        for part in inner:
+            part.close()
 
 
 def few(form: Form, shown: int, count: int) -> ipywidgets.VBox:
@@ -163,6 +165,8 @@ def few(form: Form, shown: int, count: int) -> ipywidgets.VBox:
 def start_schema(schema: Mapping[str, Any]) -> tuple[Mapping[str, Any], int]:
     """Return the schema of an input with what must be given first, and how many fields that are."""
     properties: Mapping[str, Any] = schema.get("properties", {})
+    if not properties and schema.get("type") == "object":  # any keys, and none are an input too
+        return {"title": "Input", "default": {}, **schema}, 0
     needed = [name for name in schema.get("required", ()) if name in properties]
     first = {name: properties[name] for name in properties if name in needed}
     if not first:

@@ -193,6 +193,10 @@ class Timeline(ipywidgets.VBox):
         self._stay.gone()
         super().close()
 
+    def __repr__(self) -> str:
+        session = self.session
+        return f"<Timeline of thread {session.thread_id!r}, branch {session.branch_id!r}>"
+
     def _ipython_display_(self, **_: Any) -> None:
         self._stay.show()
 

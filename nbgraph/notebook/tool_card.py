@@ -64,6 +64,8 @@ class ToolCard(Whole):
     True
     """
 
+    _made: CardFace | None = None
+
     def __init__(self, interrupt: Interrupt, *, _place: Place | None = None) -> None:
         call = asked_call(interrupt)
         if call is None:
@@ -78,7 +80,6 @@ class ToolCard(Whole):
         self._lock = _place.lock if _place else threading.RLock()
         self._busy = self._sent = False
         self.is_over = is_expired(interrupt, time.time())
-        self._made: CardFace | None = None
         self._box: ipywidgets.VBox = self if _place else column([])
         classed(self._box, "nbgraph-card", key_class(interrupt.key))
         set_class(self._box, "nbgraph-destructive", on=call.destructive)
@@ -108,6 +109,7 @@ class ToolCard(Whole):
             "approve": lambda: self._press(self._face.approval),
             "deny": lambda: self._press(self._face.denial),
             "respond": lambda: self._press(self._face.response),
+            "typed": self._typed,
         }
         allow = place.allow if place else None
         if allow and not call.destructive and "approve" in call.allowed:
@@ -173,6 +175,9 @@ class ToolCard(Whole):
     @property
     def _outcome(self) -> Any:
         return outcome(self.call, self._decision)
+
+    def __repr__(self) -> str:
+        return f"<ToolCard of {self.interrupt.key!r}: {self.call.tool_name!r}>"
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         """Show the card; where nobody can answer, the tool and what is decided as text."""
@@ -277,8 +282,7 @@ class ToolCard(Whole):
                 self._busy = False
 
     def _decide(self, decided: dict[str, Json], *, at_once: bool) -> bool:
-        digest = {"call_hash": self.call.call_hash} if self.call.call_hash else {}
-        answer = {**decided, **digest}
+        answer = self._bound(decided)
         try:
             judge(self.interrupt, answer, thread_id=self._place.thread_id if self._place else None)
         except AnswerError as error:
@@ -288,6 +292,10 @@ class ToolCard(Whole):
         self._face.bar.complain("")
         self._show()
         return self._deck.decided(at_once=at_once) if self._deck else self.submit()
+
+    def _bound(self, decided: dict[str, Json]) -> dict[str, Json]:
+        digest = {"call_hash": self.call.call_hash} if self.call.call_hash else {}
+        return {**decided, **digest}
 
     def submit(self) -> bool:
         """Send what is decided; return whether it was sent."""
@@ -360,17 +368,30 @@ class ToolCard(Whole):
             was = self._outcome.changed if self._decision is not UNSET else ()
             if not self._sent and self._decision is not UNSET and was != self._face.arguments.edits:
                 self._decision = UNSET
-            self._show()
-            if self._deck:
-                self._deck.changed()
+            self._show_change()
+
+    def _show_change(self) -> None:
+        self._show()
+        if self._deck:
+            self._deck.changed()
+
+    def _typed(self) -> None:
+        """Have a decision that waits for others say what is typed for it now."""
+        with self._lock:
+            action = self._decision.get("action") if is_object(self._decision) else None
+            says = {"deny": self._face.denial, "respond": self._face.response}.get(str(action))
+            if says is None or self._sent or self._busy:
+                return
+            said = says()
+            self._decision = UNSET if said is None else self._bound(said)
+            self._show_change()
 
     def _tell(self, problems: Mapping[str, str]) -> None:
         """Show what somebody else found wrong with the decision."""
         self._sent, self._decision = False, UNSET
-        inside = {at.removeprefix(_ARGUMENTS): said for at, said in problems.items()
-                  if at.startswith(f"{_ARGUMENTS}/")}  # fmt: skip
-        others = [said for at, said in problems.items() if not at.startswith(f"{_ARGUMENTS}/")]
-        self._face.arguments.tell(inside)
+        inside = {at: said for at, said in problems.items() if at.startswith(f"{_ARGUMENTS}/")}
+        others = [said for at, said in problems.items() if at not in inside]
+        self._face.arguments.tell({at.removeprefix(_ARGUMENTS): inside[at] for at in inside})
         self._face.bar.complain(" ".join(others))
         self._show()
 
@@ -396,3 +417,9 @@ class ToolCard(Whole):
             self.is_over = True
             self._changed()
         return is_ended
+
+    def close(self) -> None:
+        """Close the card with all its parts, which the kernel would keep otherwise."""
+        super().close()
+        if self._made:
+            self._made.arguments.close()

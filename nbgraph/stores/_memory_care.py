@@ -115,7 +115,7 @@ def imported(lines: Iterable[str], threads: Threads) -> tuple[str, Threads]:
         commit, record = one.commit, one.record
         require_no_thread(commit.thread_id, exists=commit.thread_id in threads)
         branch = kept(made, commit) if record is None else forked(made, record, commit)
-        require_chain(one, branch.chain)
+        require_chain(one, branch.hashed()[-1].hash)
     return next(iter(made)), {**threads, **made}
 
 

@@ -61,6 +61,7 @@ class Branch:
     summary: BranchSummary
     root: bytes
     chain: bytes
+    """The hash of the last row that has one."""
     head: int
     hidden_under: str | None = None
     updated_at: float = 0.0
@@ -76,6 +77,15 @@ class Branch:
     snapshot: PositionSnapshot | None = None
     since: int = 0
     """Bytes of the commits since the snapshot."""
+    linked: int = 0
+    """How many rows have their hash: it is computed when somebody asks for one."""
+
+    def hashed(self) -> list[Row]:
+        """Return the rows, each with its hash."""
+        for row in self.rows[self.linked :]:
+            row.hash = self.chain = link(self.chain, row.first, row.count, row.body, row.refs)
+        self.linked = len(self.rows)
+        return self.rows
 
 
 Threads: TypeAlias = dict[str, dict[str, Branch]]
@@ -97,15 +107,17 @@ def place_of(branch: Branch) -> Place:
 def rows_of(branch: Branch, part: Stretch) -> tuple[list[Row], bytes]:
     """Return the rows of a stretch, and the hash they follow."""
     first = attrgetter("first")
-    begin = max(bisect_right(branch.rows, part.low + 1, key=first) - 1, 0)
-    before = branch.rows[begin - 1].hash if begin else branch.root
-    return branch.rows[begin : bisect_right(branch.rows, part.high, key=first)], before
+    rows = branch.hashed()
+    begin = max(bisect_right(rows, part.low + 1, key=first) - 1, 0)
+    before = rows[begin - 1].hash if begin else branch.root
+    return rows[begin : bisect_right(rows, part.high, key=first)], before
 
 
 def hash_at(branch: Branch, sequence: int) -> bytes:
     """Return the hash of the chain at an event of a branch or its ancestors."""
     own = next(one for one in ancestry(branch) if sequence > one.parent_sequence)
-    return own.rows[bisect_right(own.rows, sequence, key=attrgetter("first")) - 1].hash
+    rows = own.hashed()
+    return rows[bisect_right(rows, sequence, key=attrgetter("first")) - 1].hash
 
 
 def newest_snapshot(branch: Branch, upto: int) -> PositionSnapshot | None:
@@ -220,10 +232,7 @@ def _keep(branch: Branch, commit: Commit) -> None:
     if commit.claim is not None and commit.claim.epoch is None:
         branch.claim = (commit.claim.owner, 0.0)
     branch.epoch = epoch
-    branch.chain = link(branch.chain, first, commit.count, commit.body, commit.refs)
-    branch.rows.append(
-        Row(first, commit.count, commit.body, commit.refs, branch.chain, commit.blobs)
-    )
+    branch.rows.append(Row(first, commit.count, commit.body, commit.refs, b"", commit.blobs))
     branch.head = commit.head
     branch.summary = commit.summary
     branch.updated_at = commit.last_at

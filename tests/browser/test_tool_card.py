@@ -225,6 +225,10 @@ def test_keys_edit_deny_and_move_and_leave_a_destructive_tool_alone(open_noteboo
     expect(panel.locator(".nbgraph-card")).to_be_focused()
     keyboard.press("d")
     expect(segments.nth(1)).to_contain_text("denied")
+    expect(panel.get_by_label("Reason for denying")).to_be_focused()
+    keyboard.type("just a joke")  # no key of the card: an a would approve
+    keyboard.press("Escape")
+    expect(segments.nth(1)).to_contain_text("denied: “just a joke”")
     keyboard.press("k")
     expect(segments.nth(0)).to_be_focused()
     keyboard.press("j")
@@ -273,6 +277,18 @@ def test_a_card_that_is_answered_elsewhere_turns_into_a_record(open_notebook: Op
     expect(second.locator(".nbgraph-record.denied")).to_contain_text("denied by")
     expect(second.locator(".nbgraph-card")).to_have_count(0)
     assert ran(notebook) == "[]"
+
+
+def test_a_page_loaded_again_shows_the_panel_after_a_call_was_approved(open_notebook: Open):
+    notebook, panel = opened(open_notebook, f"{ONE}, {ONE}")
+    panel.locator(".nbgraph-approve").click()
+    expect(panel.locator(".nbgraph-record")).to_have_count(1)
+    notebook.wait_idle()
+    notebook.save()
+    notebook.reload()
+    expect(panel.locator(".nbgraph-card")).to_have_count(1)
+    expect(panel.locator(".nbgraph-record")).to_have_count(1)
+    assert [each for each in notebook.console if "model not found" in each] == []
 
 
 AT_ONCE = """

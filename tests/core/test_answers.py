@@ -169,6 +169,44 @@ def test_no_json_schema_is_refused_with_its_fault(given: Any, words: str) -> Non
     assert words in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("given", "path", "reference"),
+    [
+        ({"$ref": "#/$defs/gone"}, "at its top", "#/$defs/gone"),
+        ({"properties": {"a/b": {"items": {"$ref": "#no"}}}}, "/properties/a~1b/items", "#no"),
+        ({"anyOf": [{}, {"$dynamicRef": "#no"}]}, "/anyOf/1", "#no"),
+        ({"$defs": {"a": {"$ref": "b.json"}}}, "/$defs/a", "b.json"),
+        ({"$ref": "https://127.0.0.1:9/x"}, "at its top", "https://127.0.0.1:9/x"),
+        ({"$ref": "#/$defs/a/enum/0", "$defs": {"a": {"enum": [1]}}}, "at its top", "enum/0"),
+        ({"items": [{"$ref": "#/definitions/no"}], "definitions": {}}, "/prefixItems/0", "no"),
+    ],
+)
+def test_a_reference_to_nowhere_is_refused_with_its_path(
+    given: Any, path: str, reference: str
+) -> None:
+    with pytest.raises(GraphConfigError) as caught:
+        publish(given)
+    assert f"{path}: it refers to " in str(caught.value)
+    assert f"{reference}', which is not in it" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"$ref": "#"},
+        {"properties": {"a": {"$ref": "#/properties/b"}, "b": {}}},
+        {"$ref": "#/$defs/a~1b", "$defs": {"a/b": True}},
+        {"$ref": "#n", "$defs": {"a": {"$anchor": "n"}}},
+        {"$dynamicRef": "#n", "$defs": {"a": {"$dynamicAnchor": "n"}}},
+        {"$id": "https://127.0.0.1:9/a", "$ref": "b", "$defs": {"c": {"$id": "b"}}},
+        {"const": {"$ref": "#/gone"}, "default": {"$ref": "#/gone"}},
+        {"$ref": "#/components/schemas/a", "components": {"schemas": {"a": {}}}},
+    ],
+)
+def test_a_reference_within_the_document_is_published(given: Any) -> None:
+    assert publish(given) == given
+
+
 # --- JSON values ------------------------------------------------------------------------------
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+import threading
+from typing import Annotated, Any
 
 import pytest
+from pydantic import BaseModel, Field, computed_field
 
 from nbgraph import (
     END,
@@ -17,6 +19,7 @@ from nbgraph import (
     NodeContext,
     Resume,
     ScriptedChat,
+    Send,
     build_react_agent,
     interrupt,
     node,
@@ -25,8 +28,10 @@ from nbgraph import (
     when,
 )
 from nbgraph.chat import ChatResponse, HumanMessage, ToolCall
+from nbgraph.core.events import TaskFinished, TaskInterrupted
 from nbgraph.core.messages import ToolMessage
-from tests.core.graphs import Trail, chain, fan, stop
+from nbgraph.errors import GraphExecutionError, StateStoreError, StateUpdateError
+from tests.core.graphs import Trail, chain, fan, history, stop
 
 
 def test_a_session_remembers_its_context_over_a_pause() -> None:
@@ -157,3 +162,114 @@ def test_code_before_a_question_runs_again_and_code_after_it_once() -> None:
     graph.invoke({}, thread_id="t")
     graph.invoke(resume=Resume("yes"), thread_id="t")
     assert ran == ["before", "before", "after", "next node"]
+
+
+# --- state -----------------------------------------------------------------------------------
+
+
+class Priced(BaseModel):
+    euros: int = Field(alias="price")
+
+    @computed_field
+    @property
+    def cents(self) -> int:
+        return self.euros * 100
+
+
+def test_an_alias_comes_back_and_what_is_computed_is_not_kept() -> None:
+    class Strict(Priced, extra="forbid"):
+        pass
+
+    class Bill(BaseState):
+        total: Priced | None = None
+        strict: Strict | None = None
+
+    pays = node(name="pays")(lambda state: {"total": Priced(price=5), "strict": Strict(price=6)})
+    graph = Graph(Bill, state_store=InMemoryStateStore()).flow(START >> pays >> END)
+    graph.invoke({}, thread_id="t")
+    again = graph.sync.get_state("t").value
+    assert (again.total, again.strict) == (Priced(price=5), Strict(price=6))
+    [kept] = [event for event in history(graph) if isinstance(event, TaskFinished)]
+    assert kept.update == {"total": {"price": 5}, "strict": {"price": 6}}
+
+
+class Odd:
+    def __repr__(self) -> str:
+        return "hush"
+
+
+@pytest.mark.parametrize("value", [Odd(), {"hush": Odd()}, ["hush", {1: "hush"}], "hush"])
+def test_a_value_that_is_refused_is_not_in_the_words_of_the_refusal(value: Any) -> None:
+    class Kept(BaseState):
+        anything: Any = None
+        number: int = 0
+
+    name = "number" if isinstance(value, str) else "anything"
+    bad = node(name="bad")(lambda state: {name: value})
+    graph = Graph(Kept, state_store=InMemoryStateStore()).flow(START >> bad >> END)
+    with pytest.raises((StateStoreError, StateUpdateError)) as caught:
+        graph.invoke({}, thread_id="t")
+    said = str(caught.value)
+    assert f"node 'bad', field '{name}'" in said
+    assert "hush" not in said.replace("/hush", "")  # a key is a place
+
+
+def test_a_reducer_of_ones_own_cannot_tell_what_was_changed_in_place() -> None:
+    def both(current: int | None, update: int) -> int:
+        return (current or 0) + update
+
+    class Count(BaseState):
+        total: Annotated[int, both] = 0
+
+    @node
+    def grows(state: Count) -> Count:
+        state.total += 1
+        return state
+
+    graph = Graph(Count, state_store=InMemoryStateStore()).flow(START >> grows >> END)
+    with pytest.raises(GraphExecutionError, match=r"'total' was changed in place .* Replace"):
+        graph.invoke({}, thread_id="t")
+    assert graph.sync.load("t") == {"total": 0}
+
+
+def test_a_model_as_payload_lays_only_the_fields_that_were_set() -> None:
+    class Over(BaseModel):
+        count: int = 9
+        log: list[str] = []
+
+    work = node(name="work")(lambda state: {"log": [f"{state.log} {state.count}"]})
+    lead = node(name="lead", goto=[work])(lambda state: Send(work, Over(count=5)))
+    graph = Graph(Trail, state_store=InMemoryStateStore()).flow(START >> lead, work >> END)
+    assert graph.invoke({"log": ["x"]}, thread_id="t").state.log == ["x", "['x'] 5"]
+
+
+# --- running ---------------------------------------------------------------------------------
+
+
+def test_a_question_is_told_while_the_task_beside_it_still_runs() -> None:
+    told = threading.Event()
+
+    @node
+    def works(state: Trail) -> dict[str, Any]:
+        return {"log": [f"told: {told.wait(60)}"]}
+
+    ask = node(name="ask")(lambda state: {"log": [interrupt("?", id="q")]})
+    graph = fan(ask, works)
+    seen: list[str] = []
+    for event in graph.stream({}, thread_id="t"):
+        if isinstance(event, TaskInterrupted):
+            told.set()
+        seen.append(type(event).__name__)
+    assert seen.index("TaskInterrupted") < seen.index("TaskFinished")
+    assert graph.sync.load("t") == {"log": [], "count": 0}
+    done = graph.invoke(None, thread_id="t", resume=Resume("yes"))
+    assert done.state.log == ["yes", "told: True"]
+
+
+def test_a_step_and_a_run_until_are_not_remembered() -> None:
+    session = open_session(chain(*map(stop, "abcde"), interrupt_before=["a"]), "t")
+    session.start({}).result()
+    assert session.step().result().state.log == ["a"]
+    assert session.run_until("d").result().state.log == ["a", "b", "c"]
+    assert session.proceed().result().state.log == [*"abcde"]
+    assert "breakpoints_set" not in [event.type for event in session.history()]

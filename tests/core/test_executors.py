@@ -7,15 +7,18 @@ import concurrent.futures
 import copy
 import multiprocessing
 import pickle
+import signal
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import pytest
 
-from nbgraph import Node, NodeContext, node, subgraph
+from nbgraph import Node, NodeContext, Retry, node, subgraph
+from nbgraph.core import loop, workers
 from nbgraph.core.executor import Batch, Executor, InlineExecutor, ThreadExecutor
 from nbgraph.core.futures import FuturesExecutor
 from nbgraph.core.parcel import run_parcel
@@ -29,7 +32,7 @@ from nbgraph.errors import (
 )
 from nbgraph.testing import _executor_nodes as nodes
 from nbgraph.testing.executors import ExecutorConformance
-from tests.core.graphs import Trail, chain, fan, stop
+from tests.core.graphs import Trail, chain, failing, fan, history, stop, types
 
 
 class TestThreads(ExecutorConformance):
@@ -115,6 +118,125 @@ def test_an_engine_that_fails_loses_what_it_had_not_reported() -> None:
         graph.invoke({}, thread_id="t")
     assert isinstance(caught.value.__cause__, OSError)
     assert (caught.value.node_name, caught.value.executor) == ("a", "strange")
+
+
+class _NoThread(threading.Thread):
+    def start(self) -> None:
+        raise RuntimeError("can't start new thread")
+
+
+@pytest.fixture
+def no_new_threads(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    starting(_NoThread, monkeypatch)
+    return monkeypatch
+
+
+def starting(kind: type[threading.Thread], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let workers be threads of a kind; none is there yet."""
+    loop.loop()
+    monkeypatch.setattr(workers, "_workers", workers._Workers())
+    monkeypatch.setattr(workers, "threading", SimpleNamespace(**vars(threading) | {"Thread": kind}))
+
+
+@pytest.mark.parametrize("retry", [None, Retry(attempts=2)])
+def test_a_worker_that_cannot_be_started_fails_its_task_and_the_thread_goes_on(
+    no_new_threads: pytest.MonkeyPatch, retry: Retry | None
+) -> None:
+    graph = chain(stop("a", retry=retry))
+    with pytest.raises((WorkerLostError, RuntimeError), match="can't start new thread"):
+        graph.invoke({}, thread_id="t")
+    assert types(graph) == ["run_started", "task_failed", "run_failed"]
+    no_new_threads.undo()
+    assert graph.invoke(None, thread_id="t").state.log == ["a"]
+
+
+def test_calls_for_which_no_worker_can_be_started_wait_for_those_there_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class OnlyOne(threading.Thread):
+        started = 0
+
+        def start(self) -> None:
+            if OnlyOne.started:
+                raise RuntimeError("can't start new thread")
+            OnlyOne.started += 1
+            super().start()
+
+    starting(OnlyOne, monkeypatch)
+    graph = fan(*(stop(name) for name in "abc"))
+    assert graph.invoke({}, thread_id="t").state.log == ["a", "b", "c"]
+    inner = chain(stop("inner"))
+
+    @node
+    def waits(state: Trail) -> dict[str, Any]:
+        return {"log": inner.invoke({}, thread_id="inner").state.log}
+
+    with pytest.raises(WorkerLostError, match="can't start new thread"):
+        chain(waits).invoke({}, thread_id="t")
+
+
+class Foreign(BaseException):
+    """As a test runner raises out of a signal handler."""
+
+
+@pytest.fixture
+def signalled() -> Iterator[Callable[[], bool]]:
+    """Return what raises `Foreign` in the main thread, by a signal, the first time."""
+    calls = [1]
+
+    def handler(*_: object) -> None:
+        raise Foreign("out of time")
+
+    def once() -> bool:
+        if calls:
+            calls.pop()
+            signal.raise_signal(signal.SIGUSR1)
+        return True
+
+    before = signal.signal(signal.SIGUSR1, handler)
+    yield once
+    signal.signal(signal.SIGUSR1, before)
+
+
+@pytest.mark.parametrize("is_async", [True, False])
+def test_what_a_signal_handler_raises_in_a_node_goes_before_errors_and_is_recorded(
+    signalled: Callable[[], bool], is_async: bool
+) -> None:
+    @node(name="b")
+    def sync(state: Trail) -> dict[str, Any]:
+        return {"log": ["b"]} if signalled() else {}
+
+    @node(name="b")
+    async def coro(state: Trail) -> dict[str, Any]:
+        return {"log": ["b"]} if signalled() else {}
+
+    a = failing("a", ValueError("no"))
+    graph = fan(a, coro if is_async else sync, executor=InlineExecutor())
+    with pytest.raises(Foreign, match="out of time") as caught:
+        asyncio.run(graph.ainvoke({}, thread_id="t"))
+    assert "Task 'a' failed too, with ValueError: no" in caught.value.__notes__
+    assert types(graph) == ["run_started", "task_failed", "task_failed", "run_failed"]
+    assert history(graph)[-1].error.type == "Foreign"
+    assert graph.invoke(None, thread_id="t").state.log == ["a", "b"]
+
+
+@pytest.mark.parametrize("executor", [InlineExecutor(), ThreadExecutor()], ids=lambda it: it.name)
+def test_what_is_raised_beside_a_node_ends_its_run_too(
+    executor: Executor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def interrupted(call: Any, attempts: Any) -> Any:
+        raise Foreign("between two nodes")
+
+    monkeypatch.setattr("nbgraph.core.task.node_run", interrupted)
+
+    @node
+    async def a(state: Trail) -> dict[str, Any]:
+        return {"log": ["a"]}
+
+    graph = chain(a, executor=executor)
+    with pytest.raises(Foreign, match="between two nodes"):
+        graph.invoke({}, thread_id="t")
+    assert types(graph) == ["run_started", "task_failed", "run_failed"]
 
 
 def test_a_task_that_is_reported_twice_counts_once() -> None:

@@ -12,6 +12,7 @@ from nbgraph import (
     START,
     Command,
     Graph,
+    InlineExecutor,
     InMemoryStateStore,
     Resume,
     Send,
@@ -78,7 +79,8 @@ def test_a_way_that_is_not_declared_is_refused_by_name(goto: Any) -> None:
 
 
 def test_one_asks_one_fails_and_one_is_done_and_nothing_runs_twice() -> None:
-    graph = fan(stop("done"), asker("ask"), failing("fails", ValueError("once")))
+    nodes = stop("done"), asker("ask"), failing("fails", ValueError("once"))
+    graph = fan(*nodes, executor=InlineExecutor())  # one after the other: the last one fails
     with pytest.raises(ValueError, match="once"):
         graph.invoke({}, thread_id="t")
     assert list(graph.sync.pending("t")) == ["ask:ok"]

@@ -171,6 +171,29 @@ def test_workers_are_used_again(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(asyncio.run(scenario())) == 1
 
 
+class _Chain:
+    """Submits a call when the one before it has ended, as a run of sync nodes does."""
+
+    def __init__(self, own: workers._Workers, calls: int) -> None:
+        self.own, self.left, self.over = own, calls, threading.Event()
+        self.put(None)
+
+    def put(self, _: object) -> None:
+        self.left -= 1
+        if self.left < 0:
+            self.over.set()
+            return
+        context = contextvars.copy_context()
+        self.own.submit(workers._Call(threading.get_ident, context, self, print))  # pyright: ignore[reportArgumentType] - it takes outcomes as an outbox does
+
+
+def test_there_are_never_more_workers_than_calls_at_once() -> None:
+    own = workers._Workers()
+    chains = [_Chain(own, 2000) for _ in range(3)]
+    assert all(each.over.wait(60) for each in chains)
+    assert own._threads <= 3
+
+
 def test_worker_threads_do_not_hold_the_process() -> None:
     async def scenario() -> bool:
         return await workers.call_in_worker(lambda: threading.current_thread().daemon)

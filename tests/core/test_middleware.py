@@ -765,7 +765,10 @@ def test_what_an_on_run_end_raises_is_a_note_on_the_error_of_a_failed_run() -> N
     graph = chain(failing("a", OSError("real")), middleware=[ends, ending(ValueError("late"))])
     with pytest.raises(OSError, match="real") as caught:
         graph.invoke({}, thread_id="t")
-    assert caught.value.__notes__ == ["on_run_end raised ValueError: late"]
+    assert caught.value.__notes__ == [
+        "In node 'a'",
+        "on_run_end raised ValueError: late",
+    ]
     assert [each.error for each in ends.outcomes] == [caught.value]
 
 
@@ -794,7 +797,10 @@ def test_a_failed_run_shows_its_error_with_the_notes() -> None:
         keep(graph, seen)
     assert isinstance(seen[-1], RunFailed)
     assert seen[-1].exception is not None
-    assert seen[-1].exception.__notes__ == ["on_run_end raised ValueError: late"]
+    assert seen[-1].exception.__notes__ == [
+        "In node 'a'",
+        "on_run_end raised ValueError: late",
+    ]
 
 
 def test_a_run_without_a_store_has_its_hooks_too() -> None:

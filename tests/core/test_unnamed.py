@@ -13,6 +13,11 @@ from tests.core.graphs import Trail, chain
 ITEMS: list[str] = []
 
 
+@pytest.fixture(autouse=True)
+def items() -> None:
+    ITEMS[:] = ["a", "b"]
+
+
 def asked_again(graph: Graph, *answers: Any) -> Any:
     """Answer what a thread asks, one after the other, and return the last result."""
     result = graph.invoke({}, thread_id="t")
@@ -24,7 +29,7 @@ def asked_again(graph: Graph, *answers: Any) -> Any:
 def test_a_loop_of_questions_without_ids_is_warned_of_where_it_asks() -> None:
     @node
     def each(state: Trail) -> dict[str, Any]:
-        return {"log": [interrupt(f"{item}?") for item in ("a", "b")]}
+        return {"log": [interrupt(f"{item}?") for item in ITEMS]}
 
     with pytest.warns(UnnamedInterruptWarning, match="'each' asks in a loop without an id") as seen:
         result = asked_again(chain(each), 1)
@@ -38,10 +43,89 @@ def test_a_loop_in_a_function_of_the_node_is_a_loop_and_async_ones_are_too() -> 
 
     @node
     async def each(state: Trail) -> dict[str, Any]:
-        return {"log": [asks(item) for item in ("a", "b")]}
+        return {"log": [asks(item) for item in ITEMS]}
 
     with pytest.warns(UnnamedInterruptWarning, match="in a loop"):
         asked_again(chain(each), 1)
+
+
+def in_a_tuple() -> list[Any]:
+    return [interrupt(f"{item}?") for item in ("a", "b")]
+
+
+def in_a_list() -> list[Any]:
+    said: list[Any] = []
+    for item in ["a", "b"]:
+        said.append(interrupt(f"{item}?"))
+    return said
+
+
+def in_numbers() -> list[Any]:
+    said: list[Any] = []
+    for number, item in enumerate(("a", "b")):
+        for _ in range(1):
+            said.append(interrupt(f"{item}?", message=str(number)))
+    return said
+
+
+def through_a_function() -> list[Any]:
+    def asks(item: str) -> Any:
+        return interrupt(f"{item}?")
+
+    return [asks(item) for item in ("a", "b")]
+
+
+async def awaited() -> list[Any]:
+    async def asks(item: str) -> Any:
+        return interrupt(f"{item}?")
+
+    said: list[Any] = []
+    for item in ("a", "b"):
+        said.append(await asks(item))
+    return said
+
+
+CONSTANT = [in_a_tuple, in_a_list, in_numbers, through_a_function, awaited]
+
+
+@pytest.mark.filterwarnings("error::nbgraph.UnnamedInterruptWarning")
+@pytest.mark.parametrize("asks", CONSTANT)
+def test_a_loop_over_constants_is_not_warned_of(asks: Any) -> None:
+    @node(name="each")
+    async def each(state: Trail) -> dict[str, Any]:
+        said = asks()
+        return {"log": said if isinstance(said, list) else await said}
+
+    assert asked_again(chain(each), "1", "2").state.log == ["1", "2"]
+
+
+def while_it_is_said() -> list[Any]:
+    said: list[Any] = []
+    while len(said) < 2:
+        said.append(interrupt("more?"))
+    return said
+
+
+def over_a_set() -> list[Any]:
+    return [interrupt(f"{item}?") for item in {"a", "b"}]
+
+
+def within_a_loop_over_what_may_change() -> list[Any]:
+    return [interrupt(f"{item}?") for _ in ITEMS for item in ("a",)]
+
+
+@pytest.mark.parametrize("asks", [while_it_is_said, over_a_set, within_a_loop_over_what_may_change])
+def test_a_loop_that_may_run_otherwise_the_next_time_is_warned_of(asks: Any) -> None:
+    each = node(name="each")(lambda state: {"log": asks()})
+    with pytest.warns(UnnamedInterruptWarning, match="in a loop"):
+        asked_again(chain(each), 1)
+
+
+def test_a_loop_whose_source_cannot_be_had_is_warned_of() -> None:
+    known: dict[str, Any] = {"interrupt": interrupt}
+    exec("def asks(): return [interrupt(item) for item in ('a', 'b')]", known)
+    with pytest.warns(UnnamedInterruptWarning, match="in a loop"):
+        asked_again(chain(node(name="each")(lambda state: {"log": known["asks"]()})), 1)
 
 
 def test_questions_in_a_row_are_no_loop_even_through_one_function() -> None:
@@ -104,7 +188,7 @@ def test_what_is_shown_beside_the_same_message_may_change() -> None:
 def test_a_process_that_takes_warnings_for_errors_has_one_and_the_answer_stays() -> None:
     @node
     def each(state: Trail) -> dict[str, Any]:
-        return {"log": [interrupt(f"{item}?") for item in ("a", "b")]}
+        return {"log": [interrupt(f"{item}?") for item in ITEMS]}
 
     graph = chain(each)
     graph.invoke({}, thread_id="t")

@@ -196,6 +196,19 @@ def test_several_nodes_and_sends_may_be_gone_to_and_end_ends_the_turn() -> None:
     assert graph.sync.position("t").status == "completed"
 
 
+@pytest.mark.parametrize("breaks", [[], ["a"]])
+def test_a_turn_that_was_ended_before_its_first_superstep_is_completed(breaks: list[str]) -> None:
+    graph = chain(stop("a"))
+    if breaks:
+        graph.invoke({}, thread_id="t", interrupt_before=breaks)
+    graph.sync.update_state("t", {}, goto=END, create=True)
+    position = graph.sync.position("t")
+    assert (position.status, position.next, position.step) == ("completed", (), 0)
+    with pytest.raises(ResumeError, match="has finished"):
+        graph.invoke(None, thread_id="t")
+    assert graph.invoke({}, thread_id="t", interrupt_before=[]).state.log == ["a"]
+
+
 def test_going_where_there_is_nothing_is_refused_and_changes_nothing() -> None:
     graph = chain(asker("a"))
     graph.invoke({}, thread_id="t")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import ipywidgets
+from ipywidgets.widgets import widget as kept
 
 from nbgraph.notebook.form import Form
 
@@ -52,3 +54,19 @@ def errors_shown(form: Form) -> list[str]:
 def words(form: Any) -> list[str]:
     """Return what can be read on the page."""
     return [each.value for each in visible(form) if isinstance(each, ipywidgets.Label)]
+
+
+@contextmanager
+def none_is_severed() -> Iterator[None]:
+    """Hold that of what is made in here, the kernel keeps no widget with a closed part.
+
+    With one of them, a page that is loaded again makes no widget of the notebook at all.
+    """
+    before = kept._instances
+    kept._instances = made = {}
+    try:
+        yield
+        for each in made.values():
+            assert [part for part in getattr(each, "children", ()) if part.comm is None] == []
+    finally:
+        kept._instances = before

@@ -231,6 +231,8 @@ def test_what_is_no_type_is_refused_at_once() -> None:
         Form(["yes", "no"])
     with pytest.raises(GraphConfigError):
         Form({"type": "text"})
+    with pytest.raises(GraphConfigError, match="refers to '#nowhere', which is not in it"):
+        Form({"$ref": "#nowhere"})
 
 
 def test_without_a_schema_the_answer_is_text_or_json() -> None:

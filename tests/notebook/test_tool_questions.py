@@ -169,6 +169,43 @@ def test_a_decision_can_be_changed_before_it_is_sent_and_an_edit_takes_it_back()
     assert segments(panel)[0] == "◆ 1 send_refund\n1 edit, not decided yet"
 
 
+def test_what_is_typed_after_one_of_several_was_decided_is_sent_with_it():
+    agent = Agent(calls(REFUND, LOOK_UP, REFUND))
+    panel = agent.panel()
+    shown(panel)
+    inputs(panel, "amount")[0].value = "5"
+    button(panel, "deny").click()
+    inputs(panel, "Reason for denying")[0].value = "paid already"
+    assert segments(panel)[0] == "✕ 1 send_refund\ndenied: “paid already”"
+    named(panel, "nbgraph-segment")[1].click()
+    button(panel, "respond").click()
+    (answer,) = inputs(panel, "Answer for the tool")
+    answer.value = "it is"
+    button(panel, "respond").click()
+    answer.value = "it is blue"
+    named(panel, "nbgraph-segment")[2].click()
+    button(panel, "deny").click()
+    inputs(panel, "Reason for denying")[0].value = "twice"
+    inputs(panel, "Reason for denying")[0].value = ""
+    button(panel, "submit").click()
+    assert panel.session.settle().status == "completed"
+    rows = [(row.decision, row.reason) for row in panel.session.decisions()]
+    assert rows == [("deny", "paid already"), ("respond", "it is blue"), ("deny", None)]
+    assert agent.ran == []
+
+
+def test_an_answer_for_the_tool_that_is_emptied_again_decides_nothing():
+    panel = Agent(calls(REFUND, LOOK_UP)).panel()
+    shown(panel)
+    button(panel, "respond").click()
+    (answer,) = inputs(panel, "Answer for the tool")
+    answer.value = "it is"
+    button(panel, "respond").click()
+    answer.value = " "
+    assert segments(panel)[0] == "◆ 1 send_refund\nnot decided yet"
+    assert is_held(panel, "submit")
+
+
 def test_all_calls_of_one_tool_are_approved_together_once_each_was_seen():
     agent = Agent(calls(REFUND, LOOK_UP, REFUND, REFUND))
     panel = agent.panel()

@@ -105,6 +105,7 @@ function listen(root) {
   root.addEventListener("click", onRelease, true);
   root.addEventListener("click", onSubmit, true);
   root.addEventListener("click", onCopy);
+  root.addEventListener("click", onDeny);
   root.addEventListener("input", () => (changed = true), true);
   for (const kind of ["input", "keydown", "pointerdown"]) root.addEventListener(kind, touch, true);
   let due = false;
@@ -165,10 +166,11 @@ function isStop(element) {
 // Control+Enter on the reason denies; else it sends what is decided, or approves a single call.
 function submitOf(form, element) {
   const card = element.closest(".nbgraph-card");
-  if (card && element.closest(".nbgraph-reason")) return card.querySelector(".nbgraph-deny");
   if (card && element.closest(".nbgraph-answer")) return card.querySelector(".nbgraph-respond");
   const calls = element.closest(".nbgraph-calls");
   const send = calls?.querySelector(".nbgraph-foot .nbgraph-submit");
+  const deny = card && element.closest(".nbgraph-reason") && card.querySelector(".nbgraph-deny");
+  if (deny && !(send && deny.matches(".on"))) return deny;
   if (send) return send;
   if (card && !card.classList.contains("nbgraph-destructive")) return card.querySelector(".nbgraph-approve");
   for (let at = form; at; at = at.parentElement?.closest(".nbgraph-form, .nbgraph-card")) {
@@ -184,7 +186,7 @@ function onKeyLast(event, root) {
   event.stopPropagation();
   if (event.target.matches(TEXT) || event.repeat) return;
   const strip = event.target.closest(".nbgraph-strip");
-  cardKey(event.key.toLowerCase(), event.target, root);
+  if (cardKey(event.key.toLowerCase(), event.target, root)) event.preventDefault(); // a key, and no text
   if (strip) stripKey(event, [...strip.querySelectorAll("button")].reverse());
   if (event.key === "Escape") event.target.closest(".nbgraph-timeline")?.querySelector(".nbgraph-to-now")?.click();
 }
@@ -211,6 +213,7 @@ function cardKey(key, element, root, tries = 240) {
   const button = card.querySelector(`button.nbgraph-${CARD_KEYS[key]}`);
   button?.focus();
   button?.click();
+  return true;
 }
 
 function isOf(segment, card) {
@@ -299,6 +302,14 @@ function onSubmit(event) {
 function tellOf(element, text) {
   const live = outermost(element)?.querySelector(".nbgraph-live");
   if (live) live.textContent = text;
+}
+
+// One of several calls is denied before all are sent, and what is typed next is why: were it taken
+// for keys of the card, an "a" in it would approve.
+function onDeny(event) {
+  const button = event.target.closest("button.nbgraph-deny:not(.nbgraph-held)");
+  if (!button?.closest(".nbgraph-calls")?.querySelector(".nbgraph-foot .nbgraph-submit")) return;
+  button.closest(".nbgraph-card").querySelector(".nbgraph-reason input")?.focus();
 }
 
 function onCopy(event) {
