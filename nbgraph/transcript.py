@@ -100,10 +100,11 @@ def _question(interrupt: Interrupt) -> str:
 
 def _payload(interrupt: Interrupt) -> Any:
     """Return what stands beside a question, without what a tool calls secrets."""
-    call = asked_call(interrupt)
-    if call is None or not isinstance(interrupt.payload, dict):
-        return interrupt.payload
-    return {**interrupt.payload, "arguments": covered_arguments(call)}
+    call, payload = asked_call(interrupt), interrupt.payload
+    if call is None or not isinstance(payload, dict):
+        return payload
+    told: dict[str, Any] = {**payload, "arguments": covered_arguments(call)}
+    return told
 
 
 def _brief(value: Any) -> str:

@@ -138,8 +138,10 @@ def late(snapshot: Snapshot) -> Mapping[str, object]:
 def _is_over(snapshot: Snapshot, node: str | None = None) -> bool:
     """Return whether the time is over of all that waits, or of all that a node asks."""
     asked = [key for key, each in snapshot.pending.items() if node in (None, each.node)]
-    over = late(snapshot) if asked else {}
-    return bool(asked) and all(key in over for key in asked)
+    if not asked:
+        return False
+    over = late(snapshot)
+    return all(key in over for key in asked)
 
 
 def why(snapshot: Snapshot) -> str:

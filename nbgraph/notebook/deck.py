@@ -82,7 +82,7 @@ class Calls(Column):
         self._all = button("", self.approve_all, "nbgraph-approve-all")
         self._submit = button("", self._press, "nbgraph-submit")
         self._why = text("", "nbgraph-note", "nbgraph-text")
-        comment = self._in_common
+        comment = self._shared
         acts = row([self._all, spacer(), comment.switch, self._submit], "nbgraph-actions")
         return head, column([comment.box, acts, self._why], "nbgraph-foot")
 
@@ -108,10 +108,10 @@ class Calls(Column):
         if len(self._cards) == 1:
             self._cards[0].comment = text
         else:
-            self._in_common.text = text
+            self._shared.text = text
 
     @property
-    def _in_common(self) -> Comment:
+    def _shared(self) -> Comment:
         """What is said beside the decisions of several cards; made with what stands around them."""
         if self._comment is None:
             self._comment = Comment(self._focus_on)
@@ -255,7 +255,7 @@ class Calls(Column):
         self._all.description = f"Approve all {len(alike)} {tool}"
         set_hidden(self._all, hidden=len(alike) < 2)
         set_class(self._all, "nbgraph-held", on=bool(held))
-        self._in_common.lock(locked=is_sent)
+        self._shared.lock(locked=is_sent)
         self._submit.description = f"Send {many(len(self._cards), 'decision')}"
         set_class(self._submit, "primary", on=not (waiting or is_sent))
         set_class(self._submit, "nbgraph-held", on=bool(waiting) or is_sent)

@@ -1,0 +1,89 @@
+"""The buttons of a panel that no other flow presses: of a node, a failure, a past step, the log."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from .conftest import Open
+from .test_panel import node, opened, settled, status
+
+pytestmark = pytest.mark.browser
+
+
+def test_each_button_of_a_node_does_what_it_says(open_notebook: Open):
+    code = 'panel = Panel(line(says("a"), says("b"), ask, interrupt_before=["a"]), "t", {})'
+    notebook, panel = opened(open_notebook, code)
+    inspector = panel.locator(".nbgraph-inspector")
+    node(panel, "b").click()
+    for side in ("before", "after"):
+        inspector.get_by_role("button", name=f"Pause {side}").click()
+        expect(node(panel, "b")).to_have_attribute("aria-label", re.compile(f"{side}"))
+        inspector.get_by_role("button", name=f"Pause {side}").click()
+        expect(inspector.get_by_role("button", name=f"○ Pause {side}")).to_be_visible()
+    inspector.get_by_role("button", name="Run until here").click()
+    expect(status(panel)).to_contain_text("Paused before b")
+    panel.locator("button.nbgraph-continue").click()
+    expect(status(panel)).to_contain_text("Waiting for you")
+    node(panel, "ask").click()
+    inspector.get_by_role("button", name="Answer", exact=True).click()
+    notebook.wait_until("document.activeElement.closest('.nbgraph-key-ask-which') !== null")
+    node(panel, "b").click()
+    inspector.get_by_role("button", name="Retry from here").click()
+    expect(panel.locator(".nbgraph-limbs button")).to_have_count(2)
+    expect(status(panel)).to_contain_text("Waiting for you")
+    ran = "print(panel.session.branch_id != 'main', panel.session.state['log'])"
+    assert notebook.execute(ran) == "True ['a', 'b']\n"
+
+
+def test_a_failure_is_retried_as_it_is_tried_in_a_fork_or_left_alone(open_notebook: Open):
+    notebook, panel = opened(open_notebook, 'panel = Panel(line(risk), "t", {})')
+    card = panel.locator(".nbgraph-failure")
+    card.get_by_role("button", name="Retry risk", exact=True).click()
+    assert settled_failed(notebook)
+    expect(card).to_contain_text("risk failed: no reply in 0.5 s")
+    card.get_by_role("button", name="Try it in a fork instead").click()
+    expect(panel.locator(".nbgraph-limbs button")).to_have_count(2)
+    assert settled_failed(notebook)
+    assert notebook.execute("print(panel.session.branch_id != 'main')") == "True\n"
+    expect(card).to_contain_text("risk failed: no reply in 0.5 s")
+    card.get_by_role("button", name="Stop the run").click()
+    expect(card.get_by_role("button", name="Stop the run")).to_have_count(0)
+    card.get_by_role("button", name="Choose again").click()
+    expect(card.get_by_role("button", name="Retry risk", exact=True)).to_be_visible()
+
+
+def settled_failed(notebook) -> bool:
+    code = "from contextlib import suppress\nwith suppress(Exception):\n    panel.session.settle()"
+    notebook.execute(code)
+    return notebook.execute("print(panel.session.status)") == "failed\n"
+
+
+def test_a_past_step_is_gone_through_by_its_arrows_and_left_and_the_log_is_cleared(
+    open_notebook: Open,
+):
+    code = 'panel = Panel(line(says("a"), says("b")), "t", {})'
+    notebook, panel = opened(open_notebook, code)
+    assert settled(notebook).startswith("completed")
+    panel.locator(".nbgraph-strip button").first.click()
+    past = panel.locator(".nbgraph-past")
+    expect(past).to_contain_text("State: after 1 → after 2")
+    past.get_by_role("button", name="Step back").click()
+    expect(past).to_contain_text("State: start → after 1")
+    expect(node(panel, "b")).not_to_contain_class("nbgraph-is-done")
+    past.get_by_role("button", name="Step on").click()
+    expect(past).to_contain_text("State: after 1 → after 2")
+    past.get_by_role("button", name="Fork here").click()
+    past.get_by_role("button", name="Cancel").click()
+    expect(past.locator(".nbgraph-state-form")).to_have_count(0)
+    past.get_by_role("button", name="Back to now").click()
+    expect(past).not_to_contain_text("State:")
+    log = panel.locator(".nbgraph-logs")
+    expect(log).to_contain_text("a prints")
+    log.get_by_role("radiogroup", name="Log").get_by_text("b", exact=True).click()
+    expect(log.locator(".nbgraph-log")).not_to_contain_text("a prints")
+    expect(log.locator(".nbgraph-log")).to_contain_text("b prints")
+    log.get_by_role("button", name="Clear").click()
+    expect(log.locator(".nbgraph-log")).not_to_contain_text("b prints")
