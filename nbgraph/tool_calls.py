@@ -14,6 +14,7 @@ from nbgraph.core.decisions import ToolInterrupt, decided, edited_arguments
 from nbgraph.core.events import Interrupt
 from nbgraph.core.hidden import Findings, cleaned, findings
 from nbgraph.core.json_values import Json, is_array, is_object
+from nbgraph.errors import AnswerError
 from nbgraph.forms import Field, ListField, ObjectField, TextField, read
 from nbgraph.snapshot import Mark
 
@@ -22,15 +23,19 @@ __all__ = [
     "Outcome",
     "arguments_field",
     "asked_call",
+    "bound_to",
+    "check_allowed",
     "cleaned_value",
     "edit_answer",
     "edits",
     "findings_of",
     "many",
     "outcome",
+    "problems_by_place",
     "why_asked",
 ]
 
+_ARGUMENTS = "/arguments"
 _KINDS = {str: "string", bool: "boolean", int: "number", float: "number"}
 _ONE_LINE = 60
 
@@ -69,6 +74,32 @@ def why_asked(call: ToolInterrupt) -> str:
         if not isinstance(value := call.arguments.get(name), str | dict | list | None)
     )
     return f"Asked because of the rule {rule.condition}{f' ({given})' if given else ''}."
+
+
+def check_allowed(call: ToolInterrupt, action: str, key: str) -> None:
+    """Check that a decision is one of those a call allows.
+
+    Raises
+    ------
+    AnswerError
+        If it is not; `key` is that of the question.
+    """
+    if action not in call.allowed:
+        problem = f"{action} is not allowed for this call; allowed: {', '.join(call.allowed)}"
+        raise AnswerError(key, {"/action": problem})
+
+
+def bound_to(call: ToolInterrupt | None, answer: Mapping[str, Json]) -> dict[str, Json]:
+    """Return a decision with the digest of the call it is about: of no other call it counts."""
+    digest = call.call_hash if call is not None else ""
+    return {**answer, "call_hash": digest} if digest else dict(answer)
+
+
+def problems_by_place(problems: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
+    """Return what is wrong with the arguments, by JSON Pointer into them, and all the rest."""
+    inside = {at: said for at, said in problems.items() if at.startswith(f"{_ARGUMENTS}/")}
+    others = [said for at, said in problems.items() if at not in inside]
+    return {at.removeprefix(_ARGUMENTS): said for at, said in inside.items()}, others
 
 
 # --- arguments --------------------------------------------------------------------------------

@@ -396,6 +396,4 @@ class Inbox(ipywidgets.VBox):
         return static_table(self._following.page, self._following.survey)
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
-        if unattended():
-            return self._still()
-        return super()._repr_mimebundle_(**options)
+        return self._still() if unattended() else super()._repr_mimebundle_(**options)

@@ -20,7 +20,7 @@ from nbgraph.notebook.parts import button, classed, column, row, set_class, spac
 from nbgraph.notebook.routing import serve_while_busy
 from nbgraph.notebook.take_back import TakeBack
 from nbgraph.one_line import arguments, in_a_line
-from nbgraph.tool_calls import many
+from nbgraph.tool_calls import bound_to, many
 from nbgraph.waiting import Question
 
 __all__ = ["Together"]
@@ -145,8 +145,7 @@ class Together(ipywidgets.VBox):
     def _decide(self, decided: Mapping[str, Json]) -> None:
         given: dict[Question, Json] = {}
         for question in self._picked:
-            digest = question.call.call_hash if question.call else ""
-            given[question] = {**decided, **({"call_hash": digest} if digest else {})}
+            given[question] = bound_to(question.call, decided)
         seconds = self._take_back_for()
         if self._is_pressed and seconds > 0:
             said = {"approve": "approved", "deny": "denied"}[str(decided["action"])]

@@ -25,12 +25,11 @@ from nbgraph.notebook.labels import visible
 from nbgraph.notebook.parts import Whole, classed, column, key_class, set_class
 from nbgraph.notebook.routing import serve_while_busy
 from nbgraph.snapshot import Mark
-from nbgraph.tool_calls import asked_call, many, outcome
+from nbgraph.tool_calls import asked_call, bound_to, check_allowed, many, outcome, problems_by_place
 
 __all__ = ["ToolCard"]
 
 Callback = Callable[[Any], object]
-_ARGUMENTS = "/arguments"
 
 
 class ToolCard(Whole):
@@ -116,8 +115,6 @@ class ToolCard(Whole):
             presses["allow"] = lambda: allow(self)
         return CardFace(self.interrupt, call, self._page, presses, self._changed)
 
-    # --- what it says -------------------------------------------------------------------------
-
     @property
     def arguments(self) -> dict[str, Json]:
         """The arguments the tool would run with now: the proposed ones with the edits."""
@@ -160,21 +157,17 @@ class ToolCard(Whole):
     @property
     def mark(self) -> Mark:
         """How the call is marked by what is decided."""
-        return "waiting" if self._decision is UNSET else self._outcome.mark
+        return "waiting" if self._decision is UNSET else outcome(self.call, self._decision).mark
 
     @property
     def said(self) -> str:
         """What is decided, in words: `approved with 2 edits`, `2 edits, not decided yet`."""
         if self._decision is not UNSET:
-            return self._outcome.said
+            return outcome(self.call, self._decision).said
         if self.is_over:
             return "not decided in time"
         count = len(self._face.arguments.edits) if self._made else 0
         return f"{many(count, 'edit')}, not decided yet" if count else "not decided yet"
-
-    @property
-    def _outcome(self) -> Any:
-        return outcome(self.call, self._decision)
 
     def __repr__(self) -> str:
         return f"<ToolCard of {self.interrupt.key!r}: {self.call.tool_name!r}>"
@@ -183,8 +176,6 @@ class ToolCard(Whole):
         """Show the card; where nobody can answer, the tool and what is decided as text."""
         shown: Any = {} if unattended() else super()._repr_mimebundle_(**options)
         return {**shown, "text/plain": visible(f"{self.call.tool_name}: {self.said}")}
-
-    # --- deciding -----------------------------------------------------------------------------
 
     def approve(self) -> bool:
         """Run the call, with the edits if there are any; return whether that is decided.
@@ -198,7 +189,8 @@ class ToolCard(Whole):
         AnswerError
             If that is not allowed for this call.
         """
-        self._need("edit" if self._face.arguments.edits else "approve")
+        action = "edit" if self._face.arguments.edits else "approve"
+        check_allowed(self.call, action, self.interrupt.key)
         return self._try(self._face.approval, at_once=True)
 
     def edit(self, arguments: Mapping[str, Any], *, replace: bool = False) -> bool:
@@ -216,7 +208,7 @@ class ToolCard(Whole):
         AnswerError
             If that is not allowed for this call.
         """
-        self._need("edit")
+        check_allowed(self.call, "edit", self.interrupt.key)
         given = to_json(dict(arguments), where="the arguments")
         self._face.arguments.fill(given if replace else {**self.call.arguments, **given})
         return self._try(self._face.approval, at_once=True)
@@ -235,7 +227,7 @@ class ToolCard(Whole):
         AnswerError
             If that is not allowed for this call.
         """
-        self._need("respond")
+        check_allowed(self.call, "respond", self.interrupt.key)
         self._face.bar.answer = text
         return self._try(self._face.response, at_once=True)
 
@@ -257,12 +249,6 @@ class ToolCard(Whole):
         else:
             self._callbacks.append(callback)
 
-    def _need(self, action: str) -> None:
-        if action not in self.call.allowed:
-            allowed = ", ".join(self.call.allowed)
-            problem = f"{action} is not allowed for this call; allowed: {allowed}"
-            raise AnswerError(self.interrupt.key, {"/action": problem})
-
     def _press(self, made: Callable[[], dict[str, Json] | None]) -> None:
         """Take a decision from the page, which can be taken back for a while where that is so."""
         held = self._place.holding() if self._place else nullcontext()
@@ -282,7 +268,7 @@ class ToolCard(Whole):
                 self._busy = False
 
     def _decide(self, decided: dict[str, Json], *, at_once: bool) -> bool:
-        answer = self._bound(decided)
+        answer = bound_to(self.call, decided)
         try:
             judge(self.interrupt, answer, thread_id=self._place.thread_id if self._place else None)
         except AnswerError as error:
@@ -292,10 +278,6 @@ class ToolCard(Whole):
         self._face.bar.complain("")
         self._show()
         return self._deck.decided(at_once=at_once) if self._deck else self.submit()
-
-    def _bound(self, decided: dict[str, Json]) -> dict[str, Json]:
-        digest = {"call_hash": self.call.call_hash} if self.call.call_hash else {}
-        return {**decided, **digest}
 
     def submit(self) -> bool:
         """Send what is decided; return whether it was sent."""
@@ -360,14 +342,12 @@ class ToolCard(Whole):
             self._face.arguments.fill(arguments)
             self._tell(self.interrupt.problems or {})
 
-    # --- changes ------------------------------------------------------------------------------
-
     def _changed(self) -> None:
         """Take note of a change: what was decided about other arguments is not."""
         with self._lock:
-            was = self._outcome.changed if self._decision is not UNSET else ()
-            if not self._sent and self._decision is not UNSET and was != self._face.arguments.edits:
-                self._decision = UNSET
+            if not self._sent and self._decision is not UNSET:
+                was = outcome(self.call, self._decision).changed
+                self._decision = self._decision if was == self._face.arguments.edits else UNSET
             self._show_change()
 
     def _show_change(self) -> None:
@@ -383,19 +363,16 @@ class ToolCard(Whole):
             if says is None or self._sent or self._busy:
                 return
             said = says()
-            self._decision = UNSET if said is None else self._bound(said)
+            self._decision = UNSET if said is None else bound_to(self.call, said)
             self._show_change()
 
     def _tell(self, problems: Mapping[str, str]) -> None:
         """Show what somebody else found wrong with the decision."""
         self._sent, self._decision = False, UNSET
-        inside = {at: said for at, said in problems.items() if at.startswith(f"{_ARGUMENTS}/")}
-        others = [said for at, said in problems.items() if at not in inside]
-        self._face.arguments.tell({at.removeprefix(_ARGUMENTS): inside[at] for at in inside})
+        in_arguments, others = problems_by_place(problems)
+        self._face.arguments.tell(in_arguments)
         self._face.bar.complain(" ".join(others))
         self._show()
-
-    # --- what it shows ------------------------------------------------------------------------
 
     def _show(self) -> None:
         action = self._decision.get("action", "") if is_object(self._decision) else ""
@@ -403,9 +380,7 @@ class ToolCard(Whole):
         has_primary = self._deck is None or not action
         self._face.head.layout.display = None if self._deck is None else "none"
         alone, done = self._deck is None, self._sent or self.is_over
-        self._face.show(
-            Ready(chosen=chosen, is_sent=done, has_primary=has_primary, has_comment=alone)
-        )
+        self._face.show(Ready(chosen, is_sent=done, has_primary=has_primary, has_comment=alone))
 
     def tick(self, now: float | None = None) -> bool:
         """Say how long it waits at `now`, in seconds since the epoch; return if it just ended."""
