@@ -23,7 +23,7 @@ class Keys(Greeted):
         Is called, in a thread of its own, when a page has shown the widget.
     """
 
-    _esm = module("keys.js", "graph.js", "graph_view.js")
+    _esm = module("keys.js", "focus.js", "graph.js", "graph_view.js")
     _within: frozenset[str] = frozenset()
 
     def __init__(self, shown: Callable[[], object] | None = None, **traits: Any) -> None:

@@ -1,9 +1,7 @@
-// The nodes and edges of a drawing, or the list that stands in for it. Between keys.js and
-// graph_view.js in the module.
+// The nodes and edges of a drawing, or the list in its place. Between focus.js and graph_view.js.
 
 const NARROW = 720; // below, what is not low is a window on the graph; the style sheet says the same
-const LOW = 300;
-const HIGHEST = 640; // of the whole drawing, as the style sheet says
+const [LOW, HIGHEST] = [300, 640]; // of the whole drawing, as the style sheet says
 const SMALLEST = 0.7; // how far a drawing is made smaller before it becomes a window
 const NONE = ["idle", "", ""];
 

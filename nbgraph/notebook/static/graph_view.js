@@ -1,7 +1,7 @@
 // Draws where a graph stands. It decides nothing: Python says what to show.
 //
 // One module serves two widgets: a drawing (its model has `svg`) and the keys of a form that
-// stands alone. Python puts greet.js, keys.js and graph.js in front of this file; what it hears on a
+// stands alone. Python puts greet.js, keys.js, focus.js and graph.js in front of this file; what it hears on a
 // page, it hears on the outermost `.nbgraph`, once.
 
 // -- the model: a status that is kept current
