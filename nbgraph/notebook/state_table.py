@@ -69,7 +69,7 @@ class StateTable(Column):
         first, second = (_covered(each) for each in (a, b))
         found = compare_states(first, second)
         count = len(found.differences)
-        many = f"{count} path{'' if count == 1 else 's'} differ"
+        many = f"{count} {'path differs' if count == 1 else 'paths differ'}"
         set_text(self._told, f"{many}, {found.same} the same")
         ended = a.status == b.status == "completed"
         set_text(self._title, "State at the end" if ended else "State")
