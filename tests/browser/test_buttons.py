@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from .conftest import Open
-from .test_panel import node, opened, settled, status
+from .test_panel import SHOP, node, opened, panel_of, settled, status
 
 pytestmark = pytest.mark.browser
 
@@ -87,3 +87,40 @@ def test_a_past_step_is_gone_through_by_its_arrows_and_left_and_the_log_is_clear
     expect(log.locator(".nbgraph-log")).to_contain_text("b prints")
     log.get_by_role("button", name="Clear").click()
     expect(log.locator(".nbgraph-log")).not_to_contain_text("b prints")
+
+
+def test_an_id_an_answer_and_a_test_are_copied_and_a_state_is_seen_before_and_after(
+    open_notebook: Open,
+):
+    code = 'panel = Panel(line(says("a"), ask), "order-17", {})\npanel'
+    alone = "from nbgraph import Timeline\nTimeline(panel.session)"
+    notebook = open_notebook([SHOP, code, alone])
+    notebook.run(0)
+    notebook.run(1)
+    panel = panel_of(notebook)
+    panel.locator(".nbgraph-graph h3").wait_for()
+    notebook.page.evaluate(
+        "Object.defineProperty(navigator, 'clipboard', "
+        "{value: {writeText: (text) => { window.copied = text; }}})"
+    )
+    panel.get_by_role("button", name="Copy the thread's id").click()
+    notebook.wait_until("window.copied === 'order-17'")
+    form = panel.locator(".nbgraph-key-ask-which")
+    form.get_by_role("textbox").first.fill("the lamp")
+    form.get_by_role("button", name="Copy as code").click()
+    expect(form.locator(".nbgraph-code textarea")).to_have_value(re.compile("the lamp"))
+    form.locator(".nbgraph-submit").click()
+    expect(status(panel)).to_contain_text("Finished")
+    panel.locator(".nbgraph-strip button").first.click()
+    past = panel.locator(".nbgraph-past")
+    past.get_by_role("combobox", name="Compared with").select_option("start")
+    expect(past).to_contain_text("the lamp")
+    past.get_by_text("Before", exact=True).click()
+    expect(past).not_to_contain_text("the lamp")
+    past.get_by_text("After", exact=True).click()
+    expect(past).to_contain_text("the lamp")
+    notebook.run(2)
+    timeline = notebook.cell(2)
+    timeline.get_by_role("button", name="Copy as test").click()
+    timeline.locator(".nbgraph-copied .nbgraph-copy-text").click()
+    notebook.wait_until("window.copied.includes('the lamp') && window.copied.includes('graph')")
