@@ -239,9 +239,5 @@ def _places(
 
 
 def _tooltip(name: str, held: Mapping[str, str]) -> str:
-    """Return what a tool does; of one that is held also where its reason stands.
-
-    The reason itself changes with each status of the thread, which would be a message a button.
-    """
-    does = next((item.tooltip for item in _TOOLS if item.name == name), _UNTIL_NEXT)
-    return f"{does}. Not now: press it to read why" if name in held else does
+    """Return what a tool does; of one that is held, why."""
+    return held.get(name) or next((tool.tooltip for tool in _TOOLS if tool.name == name), _UNTIL_NEXT)

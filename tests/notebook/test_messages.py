@@ -24,7 +24,7 @@ from nbgraph import (
 )
 from nbgraph.notebook.painter import Painter
 
-MOST = 20
+MOST = 25
 """Messages that going over to another status may be, models that are made included."""
 
 MOST_TO_BE_MADE = 120
