@@ -94,13 +94,14 @@ def test_each_key_of_the_map_does_what_it_says(open_notebook: Open):
 
 def tab_goes_through_toolbar_graph_question_timeline_and_log(notebook: Notebook, panel: Locator):
     panel.locator("button.nbgraph-step").focus()
-    order = stops(notebook, 19)
+    order = stops(notebook, 20)
     expect(panel.locator(".nbgraph-log")).to_be_focused()
-    assert [order[at] for at in (0, 8, 9, 11, 15)] == [
+    assert [order[at] for at in (0, 8, 9, 11, 13, 16)] == [
         "Step waits for your answer",
         next(name for name in order if name.startswith("price")),
         "Pay back *YesNo",
         "Submit answer",
+        "Add a comment",
         "Look at this superstep",
     ]
 
