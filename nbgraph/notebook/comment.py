@@ -66,7 +66,10 @@ class Comment:
         if self._field is not None:
             return
         self._field = slim(ipywidgets.Textarea)(
-            description="Comment", placeholder="is kept with your answer", rows=2
+            description="Comment",
+            placeholder="is kept with your answer",
+            rows=2,
+            continuous_update=False,  # letter by letter, the last would come after the click
         )
         self.box.children = (self._field,)
         self._show()

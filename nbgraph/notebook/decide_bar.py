@@ -204,7 +204,8 @@ def _is_allowed(call: ToolInterrupt, name: str) -> bool:
 
 def _text_box(label: str, about: str, css_class: str) -> Any:
     kind: Any = ipywidgets.Text if css_class == "nbgraph-reason" else ipywidgets.Textarea
-    made = kind(description=label, placeholder=about)
+    # Sent letter by letter, the last letters would come after the click that follows them.
+    made = kind(description=label, placeholder=about, continuous_update=False)
     return column([made], "nbgraph-field", css_class)
 
 

@@ -67,9 +67,11 @@ class Together(ipywidgets.VBox):
         self._listed = text("", "nbgraph-code", "nbgraph-inbox-calls")
         self._why = text("", "nbgraph-note", "nbgraph-text")
         self._reason: Any = ipywidgets.Text(
-            description="Reason for denying", placeholder="goes to the model"
+            description="Reason for denying",
+            placeholder="goes to the model",
+            continuous_update=False,  # letter by letter, the last would come after the click
         )
-        self._count: Any = ipywidgets.Text(placeholder="")
+        self._count: Any = ipywidgets.Text(placeholder="", continuous_update=False)
         self._count.observe(lambda _: self._show(), names="value")
         self._reason.observe(lambda _: self._show(), names="value")
         self._approve = button("", lambda: self._press(self.approve), "nbgraph-approve-all")

@@ -240,4 +240,5 @@ def _places(
 
 def _tooltip(name: str, held: Mapping[str, str]) -> str:
     """Return what a tool does; of one that is held, why."""
-    return held.get(name) or next((tool.tooltip for tool in _TOOLS if tool.name == name), _UNTIL_NEXT)
+    does = next((tool.tooltip for tool in _TOOLS if tool.name == name), _UNTIL_NEXT)
+    return held.get(name) or does
