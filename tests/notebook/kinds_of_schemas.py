@@ -127,7 +127,6 @@ REFERENCES: list[Kind] = [
                                                "b": {"$ref": "#/$defs/a"}}}, [], []),
     ("circle in all of", {"allOf": [{"$ref": "#"}]}, [], []),
     ("out of the document", _object(a={"$ref": "https://a.example/other.json"}, b=INT), [], []),
-    ("nowhere", _object(a={"$ref": "#/$defs/none"}, b=INT), [], []),
     ("escaped", {"$ref": "#/$defs/a~1b~0c%20d", "$defs": {"a/b~c d": INT}}, [1], ["a"]),
     ("into properties", _object(a=INT, b={"$ref": "#/properties/a"}), [{"b": 1}], [{"b": "x"}]),
     ("a list's entry", {"prefixItems": [INT, {"$ref": "#/prefixItems/0"}], "type": "array"},

@@ -195,7 +195,8 @@ def test_a_deep_recursive_value_is_shown_and_comes_back() -> None:
         {"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"},
         {"properties": {"other": {"$ref": "#", "default": {}}, "a": {"$ref": "#", "default": {}}}},
         {
-            "$defs": {f"d{n}": {"allOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(40)},
+            "$defs": {f"d{n}": {"allOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(40)}
+            | {"d40": True},
             "$ref": "#/$defs/d0",
         },
         {
