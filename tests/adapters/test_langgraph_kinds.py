@@ -524,3 +524,14 @@ def test_calls_of_an_agent_in_a_sub_graph_are_decided_like_any():
     assert key == "agent/HumanInTheLoopMiddleware.after_model:0/0"
     session.resume({key: True}).result()
     assert (session.status, ran) == ("completed", [("remove", {"path": "x"})])
+
+
+def test_a_router_that_does_not_say_where_it_leads_is_drawn_to_anywhere():
+    builder = StateGraph(State)
+    builder.add_node("asks", says("asks"))
+    builder.add_node("ends", says("ends"))
+    builder.add_edge(START, "asks")
+    builder.add_conditional_edges("asks", lambda state: "ends")
+    drawing = draw(builder.compile())
+    assert "n0_ -.-> anywhere_" in drawing.mermaid
+    assert "n0 -> anywhere [id=e1 style=dashed]" in drawing.dot.source

@@ -305,3 +305,18 @@ def test_questions_of_one_node_are_answered_in_order_or_by_key(by_key: bool) -> 
         resume = Resume(answers={key: answer}) if by_key else Resume(answer)
         done = graph.invoke(None, thread_id="t", resume=resume)
     assert done.state.log == ["soup", "36", "Bremen"]
+
+
+def test_a_models_payload_is_told_as_json_at_once_and_later() -> None:
+    class Part(BaseModel):
+        name: str
+        euros: float = 2.5
+
+    @node
+    def ask(state: Trail) -> dict[str, Any]:
+        return {"log": [interrupt(Part(name="nut"), id="q", response_schema=str)]}
+
+    graph = chain(ask)
+    told = {"name": "nut", "euros": 2.5}
+    assert graph.invoke({}, thread_id="t").interrupts["ask:q"].payload == told
+    assert graph.sync.pending("t")["ask:q"].payload == told
