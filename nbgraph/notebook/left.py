@@ -113,28 +113,29 @@ class Stay:
 
     def drawn(self) -> None:
         """Take note that the widget shows something else: where a thread rests, that is kept."""
-        if all(map(_rests, self._snapshots())):
-            with self._lock:
-                self._keep(self._places)
+        with self._lock:
+            snapshots = self._snapshots()
+            if all(map(_rests, snapshots)):
+                self._keep(self._places, snapshots)
 
     def ran(self) -> None:
         """Take note that a cell has run: the one that showed the widget, or a later one."""
         with self._lock:
             earlier, self._places = self._places, [*self._places, *self._fresh]
             self._fresh = []
-            self._keep(self._places)
-            if self._has_ended() and not self._engaged():
+            snapshots = self._snapshots()  # a thread may end meanwhile: then the next cell leaves it
+            self._keep(self._places, snapshots)
+            if self._has_ended(snapshots) and not self._engaged():
                 self._leave(earlier)
 
     def gone(self) -> None:
         """Leave what reads without a kernel: the widget is closed."""
         with self._lock:
             places = [*self._places, *self._fresh]
-            self._keep(places)
+            self._keep(places, self._snapshots())
             self._leave(places)
 
-    def _keep(self, places: Sequence[_Place]) -> None:
-        snapshots = self._snapshots()
+    def _keep(self, places: Sequence[_Place], snapshots: Sequence[Seen]) -> None:
         behind = [place for place in places if not _same(place.kept, snapshots)]
         if behind:
             bundle = self._still()
@@ -146,8 +147,7 @@ class Stay:
             place.leave()
         self._places = [place for place in self._places if place not in places]
 
-    def _has_ended(self) -> bool:
-        snapshots = self._snapshots()
+    def _has_ended(self, snapshots: Sequence[Seen]) -> bool:
         return not _same(self._begun, snapshots) and all(map(_has_ended, snapshots))
 
     def _snapshots(self) -> Sequence[Seen]:
