@@ -123,7 +123,7 @@ class Stay:
         with self._lock:
             earlier, self._places = self._places, [*self._places, *self._fresh]
             self._fresh = []
-            snapshots = self._snapshots()  # a thread may end meanwhile: then the next cell leaves it
+            snapshots = self._snapshots()  # one that ends now is left by the next cell
             self._keep(self._places, snapshots)
             if self._has_ended(snapshots) and not self._engaged():
                 self._leave(earlier)
