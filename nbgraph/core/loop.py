@@ -2,11 +2,16 @@
 
 Every run begun from sync code lives on this loop, so that a client made in one run still works in
 the next, and so that a run goes on while the caller's own loop is busy.
+
+When Python ends, the loop and what it keeps going stand still: a thread that is in the middle of
+something while the interpreter is taken apart can crash the process. What was running is left as a
+stop of the process leaves it.
 """
 
 from __future__ import annotations
 
 import asyncio
+import atexit
 import functools
 import inspect
 import os
@@ -20,13 +25,17 @@ from typing import Any, TypeVar
 
 from nbgraph.core.eager import Starter
 from nbgraph.core.tracebacks import result_of_future
-from nbgraph.core.workers import waiting
+from nbgraph.core.workers import finish, waiting
 
 __all__ = ["SyncTwin", "call_soon", "iterate", "on_loop_thread", "run_sync", "submit"]
 
 T = TypeVar("T")
+_LAST_WORK = 0.25
+"""Seconds that what is being done has, when Python ends."""
+
 _lock = threading.Lock()
 _loop: asyncio.AbstractEventLoop | None = None
+_over = False
 
 
 def _forget() -> None:
@@ -53,6 +62,23 @@ def loop() -> asyncio.AbstractEventLoop:
         return _loop
 
 
+@atexit.register
+def _stand_still() -> None:
+    """Hold the loop for ever, and let the workers finish what is short."""
+    global _over
+    _over = True
+    if _loop is not None:
+        held = threading.Event()
+        _loop.call_soon_threadsafe(_hold, held)
+        held.wait(_LAST_WORK)  # an async node may hold it already
+        finish(_LAST_WORK)
+
+
+def _hold(held: threading.Event) -> None:
+    held.set()
+    threading.Event().wait()
+
+
 def call_soon(function: Callable[..., object], *args: Any) -> None:
     """Call a function on the loop thread."""
     loop().call_soon_threadsafe(function, *args)
@@ -68,7 +94,15 @@ def submit(
     kind comes through the future, `KeyboardInterrupt` and `SystemExit` too: inside the loop they
     would end it. Cancelling the future cancels the coroutine; `ended` is called once it is really
     over.
+
+    Raises
+    ------
+    RuntimeError
+        When Python ends.
     """
+    if _over:
+        coroutine.close()
+        raise RuntimeError("Python is ending: nothing can be run any more. Run it before the end")
     future: Future[T] = Future()
     call_soon(_start, coroutine, future, copy_context(), ended)
     return future

@@ -20,7 +20,7 @@ from weakref import WeakKeyDictionary
 
 from nbgraph.core.quick_dataclass import dataclass
 
-__all__ = ["call_in_worker", "tell_from_worker", "waiting"]
+__all__ = ["call_in_worker", "finish", "tell_from_worker", "waiting"]
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -80,6 +80,7 @@ class _Workers:
         self._threads = 0
         self._unfinished = 0
         self._waiting = 0
+        self._ended: threading.Event | None = None
 
     def submit(self, call: _Call) -> None:
         """Have a worker call a function.
@@ -115,6 +116,14 @@ class _Workers:
                 self._unfinished -= 1
             call.outbox.put(call)
             del call
+            if self._ended is not None and not self._unfinished:
+                self._ended.set()
+
+    def finish(self, seconds: float) -> None:
+        """Wait until all calls have ended, for at most so long."""
+        self._ended = threading.Event()
+        if self._unfinished:
+            self._ended.wait(seconds)
 
     @contextmanager
     def waiting(self) -> Generator[None]:
@@ -144,6 +153,11 @@ def _forget() -> None:
 
 
 os.register_at_fork(after_in_child=_forget)
+
+
+def finish(seconds: float) -> None:
+    """Wait until the workers have done all calls, for at most so long."""
+    _workers.finish(seconds)
 
 
 def waiting() -> AbstractContextManager[None]:

@@ -90,6 +90,7 @@ class Compare(ipywidgets.VBox):
         """Close the widget; the sessions go on."""
         for side in self._sides:
             side.leave()
+        self._painter.end()
         self._stay.gone()
         super().close()
 

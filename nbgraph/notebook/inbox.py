@@ -383,6 +383,7 @@ class Inbox(ipywidgets.VBox):
             self._together.send_now()
             self._closed = True
             self._unwatch()
+            self._painter.end()
             self._stay.gone()
         super().close()
 

@@ -47,7 +47,7 @@ class Painter:
     ) -> None:
         self._draw = draw
         self._pause, self._before = pause, before
-        self._wanted = False
+        self._wanted = self._ended = False
         self._hurry: asyncio.Event | None = None
         self._task: asyncio.Task[None] | None = None
         self.lock = lock or threading.RLock()
@@ -71,7 +71,13 @@ class Painter:
     def now(self) -> None:
         """Draw before returning, on this thread."""
         with self.lock:
-            self._draw()
+            if not self._ended:
+                self._draw()
+
+    def end(self) -> None:
+        """Draw nothing any more; what is being drawn is finished before this returns."""
+        with self.lock:
+            self._ended = True
 
     async def _keep_up(self) -> None:
         while self._wanted:

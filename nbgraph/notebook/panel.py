@@ -109,6 +109,7 @@ class Panel(ipywidgets.VBox):
         self._marking = Painter(self._show_graph, lock=lock)
         self._telling = Painter(self._tell, lambda: _TELLING, lock=lock)
         self._painter = Painter(self._draw, self._rest, before=self._before, lock=lock)
+        self._painters = self._marking, self._telling, self._painter
         live = super()._repr_mimebundle_
         self._stay = Stay(live, self._still, lambda: (self.session,), self._engaged)
         if not isinstance(app, Session):
@@ -133,7 +134,7 @@ class Panel(ipywidgets.VBox):
 
     def _make(self, session: Session) -> None:
         self.session = session
-        self.acts = Acts(self, self._try, self._focus_on)
+        self.acts = Acts(self, self._try, lambda css_class: self._graph.focus_on(css_class))
         self._toolbar = Toolbar(session, self._buttons(), self.acts.run_until, self._switch)
         self._graph = self._wired(GraphView(session.driver.shape))
         self._questions = Questions(
@@ -165,7 +166,7 @@ class Panel(ipywidgets.VBox):
             parts.append(text(session.notice, "nbgraph-why"))
         gone, self.children = self.children, (column(parts, "nbgraph-panel"),)
         take_away(*gone)
-        self._drawn: Snapshot | None = None
+        self._drawn: Snapshot | None = None  # as a whole
         self._late: Collection[str] = ()
 
     def _wired(self, graph: GraphView) -> GraphView:
@@ -173,9 +174,6 @@ class Panel(ipywidgets.VBox):
         graph.on_open(self.acts.open_form)
         graph.on_breakpoint(self.acts.toggle_breakpoint)
         return graph
-
-    def _focus_on(self, css_class: str) -> None:
-        self._graph.focus_on(css_class)
 
     def _looked(self) -> None:
         with self._painter.lock:
@@ -223,20 +221,21 @@ class Panel(ipywidgets.VBox):
 
     def _now(self) -> None:
         """Draw all of it before returning."""
-        for painter in (self._marking, self._telling, self._painter):
-            painter.now()
+        for each in self._painters:
+            each.now()
 
     def _draw(self) -> None:
         snapshot = self.session.snapshot
         if snapshot is self._drawn:
             return
-        self._drawn, self._late = snapshot, {*words.late(snapshot)}
+        self._late = {*words.late(snapshot)}
         self._toolbar.show(snapshot, self.session.branch_id, self._branches)
         self._timeline.show(snapshot)
         self._main.show(snapshot)
         self._inspector.show(self.session)
         if len(self._branches) > 1:
             self._branching.show(self.session, self._other, running=snapshot.running)
+        self._drawn = snapshot
         serve_while_busy(self)
         self._stay.drawn()
 
@@ -374,6 +373,8 @@ class Panel(ipywidgets.VBox):
         """Close the widget; its session and what runs there go on."""
         self._closed = True
         self._unwatch()
+        for each in self._painters:
+            each.end()
         self._stay.gone()
         parts = (*self.children, self.layout)
         super().close()

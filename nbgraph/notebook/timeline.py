@@ -104,7 +104,6 @@ class Timeline(ipywidgets.VBox):
         snapshot = self.session.snapshot
         if snapshot is self._drawn:
             return
-        self._drawn = snapshot
         self._past.show()
         seen = self._past.seen or snapshot
         self._graph.show(seen.marks, words.lines(seen), seen.taken, heading=words.heading(seen))
@@ -113,6 +112,7 @@ class Timeline(ipywidgets.VBox):
         self._gantt.show(rows, chosen, compact=self._scale.index == 0)
         set_text(self._people, _people(rows, chosen))
         set_hidden(self._people, hidden=not self._people.value)
+        self._drawn = snapshot
         serve_while_busy(self)
         self._stay.drawn()
 
@@ -196,6 +196,7 @@ class Timeline(ipywidgets.VBox):
     def close(self) -> None:
         """Close the widget; the session goes on."""
         self._unwatch()
+        self._painter.end()
         self._stay.gone()
         super().close()
 

@@ -212,10 +212,13 @@ class InMemoryStateStore(MemoryDrafts, CommitStore):
 
     @override
     def watch(self, callback: Callable[[], None], *, every: float = 0.5) -> Callable[[], None]:
-        return watch_changes(partial(self._changes, every=every), callback)
-
-    def _changes(self, stop: threading.Event, every: float) -> Iterator[None]:
         written = threading.Event()
+        changes = partial(self._changes, written=written, every=every)
+        return watch_changes(changes, callback, written.set)
+
+    def _changes(
+        self, stop: threading.Event, written: threading.Event, every: float
+    ) -> Iterator[None]:
         self._watchers = (*self._watchers, written)
         try:
             yield

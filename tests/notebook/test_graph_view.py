@@ -213,7 +213,7 @@ def test_many_views_share_one_style_sheet():
 def test_a_style_sheet_that_was_closed_is_made_again():
     Keys()
     first = style._made[-1]
-    ipywidgets.Widget.close_all()
+    first.close()
     Keys()
     assert style._made[-1] is not first
 

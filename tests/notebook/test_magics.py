@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
+from traitlets.config import Config
 
 from nbgraph import (
     END,
@@ -42,11 +44,12 @@ def shell(tmp_path, monkeypatch) -> Iterator[Any]:
     )
     session = open_session(graph, "t-1")
     session.start({}).result()
-    made = InteractiveShell()
+    made = InteractiveShell(config=Config({"HistoryManager": {"enabled": False}}))
     made.user_ns |= {"graph": graph, "session": session, "number": 3}
     made.run_line_magic("load_ext", "nbgraph")
     yield made
-    made.history_manager.end_session()
+    atexit.unregister(made.atexit_operations)
+    made.atexit_operations()
 
 
 def said(shell: Any, line: str) -> str:

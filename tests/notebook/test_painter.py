@@ -54,6 +54,25 @@ def test_painters_that_share_a_lock_do_not_draw_at_once():
     assert painter.lock is lock
 
 
+def test_an_ended_painter_finishes_its_drawing_and_draws_no_more():
+    entered, go_on = threading.Event(), threading.Event()
+    drawn: list[str] = []
+
+    def draw() -> None:
+        entered.set()
+        go_on.wait(60)
+        drawn.append("a drawing")
+
+    painter = Painter(draw)
+    painter.want()
+    assert entered.wait(60)
+    go_on.set()
+    painter.end()
+    assert drawn == ["a drawing"]
+    painter.now()
+    assert drawn == ["a drawing"]
+
+
 def test_what_is_over_before_its_time_is_drawn_once_and_a_hurried_wish_does_not_wait():
     waiting, drawn = threading.Event(), threading.Event()
     seen: list[str] = []

@@ -16,6 +16,7 @@ from nbgraph import (
     Graph,
     InMemoryStateStore,
     Panel,
+    Session,
     compare,
     interrupt,
     node,
@@ -266,6 +267,26 @@ def test_a_closed_panel_lets_its_session_go_on():
     panel.close()
     session.resume({KEY: YES}).result()
     assert session.status == "completed"
+
+
+def test_a_drawing_that_broke_off_is_drawn_again(monkeypatch):
+    panel = paused()
+    broken = ["the inspector"]
+    show = panel._inspector.show
+
+    def breaks(session: Session) -> None:
+        if broken:
+            raise LookupError(broken.pop())
+        show(session)
+
+    with panel._painter.lock:  # no other thread draws
+        assert answer(panel, YES)
+        panel.session.settle()
+        monkeypatch.setattr(panel._inspector, "show", breaks)
+        with pytest.raises(LookupError, match="the inspector"):
+            panel._now()
+        panel._now()
+        assert panel._drawn is panel.session.snapshot
 
 
 def test_pausing_ends_the_run_when_its_superstep_is_finished():
