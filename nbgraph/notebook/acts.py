@@ -8,7 +8,6 @@ from typing import Any, Protocol
 from nbgraph.core.lapses import ASK_AGAIN, DISMISS
 from nbgraph.inspection import inspect_node
 from nbgraph.notebook.breakpoints import toggle_breakpoint
-from nbgraph.notebook.parts import key_class
 from nbgraph.session import Session
 from nbgraph.snapshot import Snapshot
 
@@ -34,26 +33,26 @@ class Acts:
         Whose session.
     trying : function
         Calls an action, and says what it refuses.
-    focus_on : function
-        Moves the focus into the first element of a class.
+    turn_to : function
+        Opens the form of a question, by its key, and moves the focus there.
     """
 
     def __init__(
         self,
         panel: Shows,
         trying: Callable[[Callable[[], object]], object],
-        focus_on: Callable[[str], object],
+        turn_to: Callable[[str], object],
     ) -> None:
         self._panel = panel
         self._try = trying
-        self._focus_on = focus_on
+        self._turn_to = turn_to
 
     def open_form(self, path: str) -> None:
-        """Move the focus to what a node, or one in it, asks, as a click on its badge does."""
+        """Open what a node, or one in it, asks, as a click on its badge does."""
         pending = self._panel.session.pending.items()
         keys = [key for key, asked in pending if f"{asked.node}/".startswith(f"{path}/")]
         for key in keys[:1]:
-            self._focus_on(key_class(key))
+            self._turn_to(key)
 
     def lapse(self, path: str, how: str) -> None:
         """Let what a node asks go without an answer (`"dismiss"`), or be asked `"again"`."""

@@ -21,15 +21,17 @@ from nbgraph.notebook.comment import Comment
 from nbgraph.notebook.display import unattended
 from nbgraph.notebook.drafts import Keeping
 from nbgraph.notebook.field_set import FieldSet, Widgets, error_line
+from nbgraph.notebook.fold import Fold
 from nbgraph.notebook.form_view import (
     Actions,
     Head,
     Summary,
-    message_label,
+    first_parts,
+    framed,
     payload_table,
 )
 from nbgraph.notebook.keys import Keys
-from nbgraph.notebook.lean import column, said
+from nbgraph.notebook.lean import said
 from nbgraph.notebook.parts import Whole, key_class
 from nbgraph.notebook.routing import serve_while_busy
 
@@ -77,9 +79,9 @@ class Form(Whole):
         _asked: Asked | None = None,
         _keys: Keys | None = None,
     ) -> None:
+        self._asked = _asked or asked_of(schema_or_type, message)  # or there is no widget
         super().__init__()
         self._widgets: Widgets = widgets or {}
-        self._asked = _asked or asked_of(schema_or_type, message)
         self._callbacks: list[Callback] = []
         self._lock = threading.Lock()
         self._busy = self._sent = self._told = False
@@ -158,30 +160,20 @@ class Form(Whole):
         if isinstance(asked.field, JsonField):
             self._actions.without_switch()
         self._head = Head(interrupt, asked.field) if interrupt else None
-        self._box: ipywidgets.VBox = self._framed() if alone else self
-        self._box.children = tuple(self._parts())
-        self._box.add_class("nbgraph-form")
-        if interrupt:
-            self._box.add_class(key_class(interrupt.key))
+        self._box: ipywidgets.VBox = framed(self, self._page) if alone else self
+        own = key_class(interrupt.key) if interrupt else "nbgraph-form"
+        first = first_parts(self._head, asked.message)
+        self.fold = Fold(self._box, first, self._parts(), lambda: self._focus_on(own))
+        for name in dict.fromkeys(("nbgraph-form", own)):
+            self._box.add_class(name)
         serve_while_busy(self)
 
     def _get_ready(self) -> None:
         """Judge once, while nobody waits: the first judgement loads what it needs."""
         self._asked.judge(None)
 
-    def _framed(self) -> ipywidgets.VBox:
-        """Return the box of a form that stands alone: a root of the style, with its own keys."""
-        box = column((), "nbgraph-alone")
-        self.add_class("nbgraph")
-        self.children = (box, self._page)
-        return box
-
     def _parts(self) -> Iterator[ipywidgets.Widget]:
         asked, interrupt = self._asked, self._asked.interrupt
-        if self._head:
-            yield from self._head.boxes
-        if asked.message:
-            yield message_label(asked.message)
         if interrupt and interrupt.payload is not None:
             yield payload_table(interrupt.payload)
         yield self._summary.box
@@ -225,6 +217,11 @@ class Form(Whole):
     def comment(self, text: str | None) -> None:
         if self._actions.comment is not None:
             self._actions.comment.text = text
+
+    def close(self) -> None:
+        """Close the widget with all its parts, also those that are not on the page now."""
+        self.fold.open()
+        super().close()
 
     def code(self) -> str:
         """Return the answer as a Python expression; secrets are asked for by `getpass`."""

@@ -24,7 +24,8 @@ __all__ = [
     "Actions",
     "Head",
     "Summary",
-    "message_label",
+    "first_parts",
+    "framed",
     "payload_table",
     "rows_table",
 ]
@@ -77,9 +78,18 @@ class Head:
         return has_ended
 
 
-def message_label(message: str) -> ipywidgets.Label:
-    """Return the question in words."""
-    return said(message, "nbgraph-message", "nbgraph-text")
+def framed(form: ipywidgets.Box, page: Any) -> ipywidgets.VBox:
+    """Return the box of a form that stands alone: a root of the style, with a page of its own."""
+    box = column((), "nbgraph-alone")
+    form.add_class("nbgraph")
+    form.children = (box, page)
+    return box
+
+
+def first_parts(head: Head | None, message: str | None) -> Sequence[ipywidgets.Widget]:
+    """Return who asks, and the question in words."""
+    words = (said(message, "nbgraph-message", "nbgraph-text"),) if message else ()
+    return (*(head.boxes if head else ()), *words)
 
 
 def rows_table(rows: Sequence[tuple[str, str]]) -> ipywidgets.Widget:

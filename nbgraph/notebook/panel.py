@@ -134,7 +134,7 @@ class Panel(ipywidgets.VBox):
 
     def _make(self, session: Session) -> None:
         self.session = session
-        self.acts = Acts(self, self._try, lambda css_class: self._graph.focus_on(css_class))
+        self.acts = Acts(self, self._try, lambda key: self._questions.turn_to(key))
         self._toolbar = Toolbar(session, self._buttons(), self.acts.run_until, self._switch)
         self._graph = self._wired(GraphView(session.driver.shape))
         self._questions = Questions(

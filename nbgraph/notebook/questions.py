@@ -117,6 +117,7 @@ class Questions:
         self._shown: dict[Asking, Form | ToolCard] = {}
         self._decisions: dict[str, tuple[ToolInterrupt, dict[str, Json]]] = {}
         self._calls = Calls(self._decided, lock, self._pressing, keys.focus_on)
+        self._begun: frozenset[Form] = frozenset()
         self._left: frozenset[ToolCard] = frozenset()
         self._sent: set[Asking] = set()
         self.allowed = Allowed()
@@ -153,10 +154,27 @@ class Questions:
         if approving:
             self._approve_allowed(cards)
         forms: list[ipywidgets.Widget] = [each for each in ordered if isinstance(each, Form)]
+        self._fold([each for each in ordered if isinstance(each, Form)])
         self._follow()
         more = [*([self._calls, self._held.box] if cards else [])]
         more += [self.allowed] if self.allowed.tools else []
         return [*forms, *more]
+
+    def _fold(self, forms: list[Form]) -> None:
+        """Close the forms that are new, but for the first, and what a person has begun with."""
+        for form in forms[1:]:
+            if form not in self._begun:
+                form.fold.close()
+        self._begun = frozenset(forms)
+        if forms and all(form.fold.is_closed for form in forms):
+            forms[0].fold.open()
+
+    def turn_to(self, key: str) -> None:
+        """Open the form of a question, and move the focus there."""
+        shown = self.forms.get(key)
+        if isinstance(shown, Form):
+            shown.fold.open()
+        self._keys.focus_on(key_class(key))
 
     def close(self) -> None:
         """Close what stands on the page; what waits to be sent is sent at its time."""
@@ -188,13 +206,17 @@ class Questions:
     def _made(self, place: Asking, question: Interrupt) -> Form | ToolCard:
         if asked_call(question) is not None:
             return self._card(question)
-        return Form.for_interrupt(
+        draft = self._drafts.place(question)
+        form = Form.for_interrupt(
             question,
             lambda answer: self._answered({place: answer}, self._shown[place].comment),
             thread_id=self._session.thread_id,
             keys=self._keys,
-            draft=self._drafts.place(question),
+            draft=draft,
         )
+        if question.problems or (draft is not None and draft.found is not None):
+            self._begun |= {form}
+        return form
 
     def _card(self, question: Interrupt) -> ToolCard:
         card = ToolCard(question, _place=self._place)
