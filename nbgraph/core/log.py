@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -21,10 +21,11 @@ from nbgraph.core.events import (
 from nbgraph.core.fold import fold, superstepped
 from nbgraph.core.migration import Migration
 from nbgraph.core.position import Position
+from nbgraph.core.reached import ReachedStore, reached
 from nbgraph.core.replay import replayed
 from nbgraph.core.schema import StateSchema
 from nbgraph.core.snapshots import position_of, snapshot_of
-from nbgraph.core.store import BranchSummary, Claim, StateStore
+from nbgraph.core.store import BranchSummary, Claim, PositionSnapshot, StateStore
 from nbgraph.errors import StateUpdateError, UnknownThreadError
 
 __all__ = ["Draft", "Log"]
@@ -86,6 +87,14 @@ class Log:
         self.branch_id = branch_id
         self.position = Position()
         self._claim: Claim | None = None
+        self._is_private = False
+
+    def keep_private(self) -> None:
+        """Show nobody a position or an event of this log, which is new, but copies of its parts.
+
+        Where a run ends is then handed on to the next one in this process.
+        """
+        self._is_private = not self.position.sequence
 
     def take_over(self, owner: str) -> None:
         """Let the next commit take the branch over: a run that began earlier commits no more."""
@@ -152,6 +161,8 @@ class Log:
         if self.store is None:
             return None
         try:
+            if upto is None and (left := await self._handed_on()) is not None:
+                return left
             found = await self.store.recall(self.thread_id, self.branch_id, upto=upto)
         except UnknownThreadError:
             if self.branch_id == "main":
@@ -163,6 +174,14 @@ class Log:
         if start is None:
             return replayed(await self.read(upto=upto), self.folding)
         return replayed(self._migration.read(found.events), self.folding, start)
+
+    async def _handed_on(self) -> Position | None:
+        """Return where the run before left the branch, if the store knows and it still is there."""
+        if not (self._is_private and isinstance(self.store, ReachedStore)):
+            return None
+        left = await self.store.reached(self.thread_id, self.branch_id)
+        fits = left is not None and left.fits(self.folding, self._migration)
+        return left.position if left is not None and fits else None
 
     async def read(self, *, after: int = 0, upto: int | None = None) -> Sequence[Event]:
         """Return recorded events; none for a thread that is new."""
@@ -211,7 +230,7 @@ class Log:
                     draft.events,
                     expected=self.position.sequence,
                     summary=self.summary(draft.position),
-                    snapshot=partial(snapshot_of, draft.position, self.folding, self._migration),
+                    snapshot=self._snapshot(draft),
                     claim=self._claim,
                 )
             else:
@@ -220,6 +239,12 @@ class Log:
                 self._claim = Claim(self._claim.owner, epoch)
         self.position = draft.position
         return draft.events
+
+    def _snapshot(self, draft: Draft) -> Callable[[], PositionSnapshot | None]:
+        """Return what makes the snapshot of a draft's position."""
+        parts = draft.position, self.folding, self._migration
+        left = reached(*parts) if self._is_private and draft.ends_run else None
+        return left or partial(snapshot_of, *parts)
 
     async def _taken_over(self, store: StateStore) -> int | None:
         """Take a branch over without a commit, where that is due, and return its epoch."""

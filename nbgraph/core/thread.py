@@ -246,6 +246,8 @@ class Thread:
             As `send` does.
         """
         self._check_idle()
+        if not watched and self._parent is None:
+            self._log.keep_private()
         limits = Limits(
             self.graph.max_steps,
             steps,

@@ -12,9 +12,11 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TypeAlias
 
+from nbgraph.core.reached import Reached
 from nbgraph.errors import StateStoreError, StoreBusyError
 from nbgraph.stores._log import Commit
 from nbgraph.stores._sql_database import Busy, Database
+from nbgraph.stores._sql_reached import LeftBranches
 from nbgraph.stores._sql_rows import Branch, Cursor
 from nbgraph.stores._sql_write import keep
 
@@ -35,9 +37,12 @@ class Appends:
     gather here, so that a loop never keeps more than one thread waiting.
     """
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, database: Database) -> None:
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, database: Database, left: LeftBranches
+    ) -> None:
         self._loop = loop
         self._database = database
+        self._left = left
         self._asked: _Asked = []
         self._waiting: asyncio.Task[None] | None = None
         self._last: _Names | None = None
@@ -61,7 +66,7 @@ class Appends:
         # Taken out, so that nothing is known of a branch while its transaction can still fail.
         known = self._known.pop(names, None)
         try:
-            work = partial(_kept_or_refused, commit=commit, known=known)
+            work = partial(self._kept_or_refused, commit=commit, known=known)
             outcome = self._database.attempt(work, writes=True)
         except (Busy, StateStoreError):  # it has to be sorted out in a thread, as for many
             self._last = None
@@ -168,15 +173,17 @@ class Appends:
         found: dict[int, _Outcome] = {}
         for at in order:
             known = self._known.pop(names[at], None)
-            found[at] = _kept_or_refused(cursor, commits[at], known)
+            found[at] = self._kept_or_refused(cursor, commits[at], known)
         return [found[at] for at in range(len(commits))]
 
-
-def _kept_or_refused(cursor: Cursor, commit: Commit, known: Branch | None) -> _Outcome:
-    try:
-        return keep(cursor, commit, known)
-    except StateStoreError as error:
-        return error
+    def _kept_or_refused(self, cursor: Cursor, commit: Commit, known: Branch | None) -> _Outcome:
+        try:
+            branch = keep(cursor, commit, known)
+        except StateStoreError as error:
+            return error
+        if isinstance(commit.snapshot, Reached):
+            self._left.note(cursor, branch, commit.snapshot)
+        return branch
 
 
 def _names(commit: Commit) -> _Names:

@@ -119,6 +119,9 @@ class PostgresServer:
                 f"schemas from {min(MIGRATIONS)} on up to date"
             )
 
+    def written(self, cursor: Cursor) -> None:
+        """Return None: nothing tells whether others have written."""
+
     def attempt(self, work: Callable[[Cursor], _Result], *, writes: bool) -> _Result:
         """Do `work` in one transaction. Blocks.
 

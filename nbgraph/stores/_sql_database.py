@@ -27,6 +27,13 @@ class Database(Protocol):
         """Whether a transaction is short enough to run on an event loop."""
         ...
 
+    def written(self, cursor: Cursor) -> tuple[int, int] | None:
+        """Return two numbers, inside a transaction; None where nothing tells.
+
+        What others write changes the first, and what is written here the second.
+        """
+        ...
+
     def attempt(self, work: Callable[[Cursor], _Result], *, writes: bool) -> _Result:
         """Do `work` in one transaction, here and at once.
 

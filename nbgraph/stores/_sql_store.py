@@ -12,6 +12,7 @@ from typing_extensions import override
 
 from nbgraph.core.drafts import Draft, DraftStore
 from nbgraph.core.events import Event
+from nbgraph.core.reached import Reached, ReachedStore
 from nbgraph.core.store import (
     BranchRecord,
     Damage,
@@ -27,6 +28,7 @@ from nbgraph.stores._log import MAIN, Commit, require_text
 from nbgraph.stores._sql_database import Busy, Database
 from nbgraph.stores._sql_drafts import keep_draft, list_drafts
 from nbgraph.stores._sql_lists import list_branches, list_questions, list_threads
+from nbgraph.stores._sql_reached import LeftBranches
 from nbgraph.stores._sql_read import read_log, recall_log
 from nbgraph.stores._sql_rows import Cursor
 from nbgraph.stores._sql_size import drop_caches, measure
@@ -40,7 +42,7 @@ __all__ = ["SqlStateStore"]
 _Result = TypeVar("_Result")
 
 
-class SqlStateStore(CommitStore, DraftStore):
+class SqlStateStore(CommitStore, DraftStore, ReachedStore):
     """Keeps threads in a database, for several event loops, threads and processes.
 
     What one turn of an event loop appends is written in one transaction, save for whoever appends
@@ -49,6 +51,7 @@ class SqlStateStore(CommitStore, DraftStore):
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._left = LeftBranches(database)
         self._appends: dict[asyncio.AbstractEventLoop, Appends] = {}
 
     async def _run(
@@ -70,7 +73,7 @@ class SqlStateStore(CommitStore, DraftStore):
     def _appends_of(self, loop: asyncio.AbstractEventLoop) -> Appends:
         appends = self._appends.get(loop)
         if appends is None:
-            appends = Appends(loop, self._database)
+            appends = Appends(loop, self._database, self._left)
             kept = {one: its for one, its in self._appends.items() if not one.is_closed()}
             self._appends = kept | {loop: appends}
         return appends
@@ -96,6 +99,18 @@ class SqlStateStore(CommitStore, DraftStore):
         recalled = Recalled(snapshot, [event for part in found for event in part.events()])
         self._appends_of(asyncio.get_running_loop()).learn((thread_id, branch_id), branch)
         return recalled
+
+    @override
+    async def reached(self, thread_id: str, branch_id: str = MAIN) -> Reached | None:
+        names = thread_id, branch_id
+        left = self._left.take(names)
+        if left is None:
+            return None
+        branch = await self._run(partial(left.branch, database=self._database))
+        if branch is None:
+            return None
+        self._appends_of(asyncio.get_running_loop()).learn(names, branch)
+        return left.reached
 
     @override
     async def claim(

@@ -26,6 +26,8 @@ __all__ = ["SQLiteFile"]
 
 _BEGIN = {True: "BEGIN IMMEDIATE", False: "BEGIN"}
 
+_VERSION = "PRAGMA data_version"
+
 _BRIEFLY = 0.005
 """How long an event loop waits, in seconds, while another thread uses the connection."""
 
@@ -60,9 +62,18 @@ class SQLiteFile:
         self._lock = threading.Lock()
         self._forks = _forks
         self._closed = False
+        self._undone = 0
         connection = opened(path, durability=durability, wait=wait)
         self._cursor = connection.cursor()
         self._close = weakref.finalize(self, connection.close)
+
+    def written(self, cursor: Cursor) -> tuple[int, int]:
+        """Return what others' writes change, and what those of this connection do.
+
+        SQLite counts a change that is undone as it counts any other, and not that it was undone.
+        """
+        others = cursor.execute(_VERSION).fetchone()[0]
+        return others, self._cursor.connection.total_changes + self._undone
 
     def attempt(self, work: _Work[_Result], *, writes: bool) -> _Result:
         """Do `work` in one transaction, here and at once.
@@ -81,8 +92,11 @@ class SQLiteFile:
             if self._closed or self._forks != _forks:
                 raise self._not_usable()
             return transact(self._cursor, _BEGIN[writes], work)
-        except SQLITE_ERRORS as error:
-            raise translated(error, self.path) from error
+        except BaseException as error:
+            self._undone += 1
+            if isinstance(error, SQLITE_ERRORS):
+                raise translated(error, self.path) from error
+            raise
         finally:
             lock.release()
 
@@ -144,6 +158,6 @@ class SQLiteFile:
 def _version_of(connection: sqlite3.Connection) -> int | None:
     """Return a number that every write of others changes; None while the file cannot be read."""
     try:
-        return connection.execute("PRAGMA data_version").fetchone()[0]
+        return connection.execute(_VERSION).fetchone()[0]
     except sqlite3.OperationalError:  # it is busy, or away for a moment: the next look tells
         return None
