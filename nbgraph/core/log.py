@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -21,11 +21,11 @@ from nbgraph.core.events import (
 from nbgraph.core.fold import fold, superstepped
 from nbgraph.core.migration import Migration
 from nbgraph.core.position import Position
-from nbgraph.core.reached import ReachedStore, reached
+from nbgraph.core.reached import Reached, ReachedStore, reached
 from nbgraph.core.replay import replayed
 from nbgraph.core.schema import StateSchema
 from nbgraph.core.snapshots import position_of, snapshot_of
-from nbgraph.core.store import BranchSummary, Claim, PositionSnapshot, StateStore
+from nbgraph.core.store import BranchSummary, Claim, StateStore
 from nbgraph.errors import StateUpdateError, UnknownThreadError
 
 __all__ = ["Draft", "Log"]
@@ -87,14 +87,14 @@ class Log:
         self.branch_id = branch_id
         self.position = Position()
         self._claim: Claim | None = None
-        self._is_private = False
+        self._hands_on = False
 
     def keep_private(self) -> None:
         """Show nobody a position or an event of this log, which is new, but copies of its parts.
 
-        Where a run ends is then handed on to the next one in this process.
+        Where a run ends is then handed on to the next one in this process, by a store that can.
         """
-        self._is_private = not self.position.sequence
+        self._hands_on = not self.position.sequence and isinstance(self.store, ReachedStore)
 
     def take_over(self, owner: str) -> None:
         """Let the next commit take the branch over: a run that began earlier commits no more."""
@@ -177,7 +177,7 @@ class Log:
 
     async def _handed_on(self) -> Position | None:
         """Return where the run before left the branch, if the store knows and it still is there."""
-        if not (self._is_private and isinstance(self.store, ReachedStore)):
+        if not (self._hands_on and isinstance(self.store, ReachedStore)):
             return None
         left = await self.store.reached(self.thread_id, self.branch_id)
         fits = left is not None and left.fits(self.folding, self._migration)
@@ -230,7 +230,8 @@ class Log:
                     draft.events,
                     expected=self.position.sequence,
                     summary=self.summary(draft.position),
-                    snapshot=self._snapshot(draft),
+                    snapshot=self._handed_to_next(draft)
+                    or partial(snapshot_of, draft.position, self.folding, self._migration),
                     claim=self._claim,
                 )
             else:
@@ -240,11 +241,11 @@ class Log:
         self.position = draft.position
         return draft.events
 
-    def _snapshot(self, draft: Draft) -> Callable[[], PositionSnapshot | None]:
-        """Return what makes the snapshot of a draft's position."""
-        parts = draft.position, self.folding, self._migration
-        left = reached(*parts) if self._is_private and draft.ends_run else None
-        return left or partial(snapshot_of, *parts)
+    def _handed_to_next(self, draft: Draft) -> Reached | None:
+        """Return where a run ends, for the next one, if that may go on from there."""
+        if not (self._hands_on and draft.ends_run):
+            return None
+        return reached(draft.position, self.folding, self._migration)
 
     async def _taken_over(self, store: StateStore) -> int | None:
         """Take a branch over without a commit, where that is due, and return its epoch."""

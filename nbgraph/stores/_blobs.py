@@ -38,7 +38,7 @@ def extracted(packed: Packed) -> Extract:
         return Extract(body, "", {})
     refs: list[_Ref] = []
     blobs: dict[bytes, bytes] = {}
-    if len(body) >= LARGE:
+    if len(body) >= LARGE and _may_have_large(body):
         value = from_json(body)
         for path, text in list(_large(value, ())):
             refs.append((path, _named(text.encode(), blobs)))
@@ -99,6 +99,15 @@ def checked_blob(blobs: Mapping[bytes, bytes], name: bytes) -> bytes:
 def hashes_in(refs: str) -> list[bytes]:
     """Return the hashes of the contents that belong to a body."""
     return [bytes.fromhex(name) for _, name, *_ in from_json(refs)] if refs else []
+
+
+def _may_have_large(body: bytes) -> bool:
+    """Return whether a large text may be in a JSON body, at a look that takes a tenth as long.
+
+    Where no text has a quote in it, quotes are the borders of the texts, and nothing in JSON is
+    shorter than the text it stands for.
+    """
+    return b'\\"' in body or max(map(len, body.split(b'"'))) >= LARGE
 
 
 def _large(value: Any, path: Path) -> Iterator[tuple[Path, str]]:

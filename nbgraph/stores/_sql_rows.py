@@ -116,9 +116,12 @@ class Branch:
 
     def changing_checksum(self) -> int:
         """Return the checksum of what each commit changes."""
-        summary = (self.graph, self.status, self.step, self.head, self.pending, self.updated_at)
-        claim = (self.epoch, self.owner, self.leased_until)
-        return crc32(self.chain, crc32(repr((summary, claim)).encode()))
+        # As two tuples show their parts, which a text made in one go does in half the time.
+        text = (
+            f"(({self.graph!r}, {self.status!r}, {self.step!r}, {self.head!r}, {self.pending!r}, "
+            f"{self.updated_at!r}), ({self.epoch!r}, {self.owner!r}, {self.leased_until!r}))"
+        )
+        return crc32(self.chain, crc32(text.encode()))
 
     def changed(self, **changes: Any) -> Branch:
         """Return the row with changes and the checksum that fits them."""
