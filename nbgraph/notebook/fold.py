@@ -51,11 +51,13 @@ class Fold:
             self._opener = row((answer,), "nbgraph-actions")
             serve_while_busy(self._opener)
             self._box.children = (*self._first, self._opener)
+            self._box.add_class("nbgraph-closed")
 
     def open(self) -> None:
         """Show all of it."""
         if self._opener is not None:
             gone, self._opener = self._opener, None
+            self._box.remove_class("nbgraph-closed")
             self._box.children = (*self._first, *self._more)
             take_away(gone)
 
