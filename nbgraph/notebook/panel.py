@@ -146,7 +146,9 @@ class Panel(ipywidgets.VBox):
         )
         self._inspector = Inspector(self.acts)
         self._doing = Doing()
-        self._main = Beside(session, self._questions, self.acts, self._doing, self._fork_before)
+        self._main = Beside(
+            session, self._questions, self.acts, self._doing, self._fork_before, self._draw_again
+        )
         lock = self._painter.lock
         self._timeline = PanelTimeline(session, self._looked, self._attach, lock, self._try)
         self._branching = Branching(self._switch)
@@ -154,14 +156,8 @@ class Panel(ipywidgets.VBox):
         self._branches = branches(session)
         side = column([self._graph], "nbgraph-side")
         body = row([side, self._main], "nbgraph-body")
-        parts: list[ipywidgets.Widget] = [
-            self._toolbar,
-            body,
-            self._inspector,
-            self._timeline,
-            self._branching,
-            self._log,
-        ]
+        below = [self._inspector, self._timeline, self._branching, self._log]
+        parts: list[ipywidgets.Widget] = [self._toolbar, body, *below]
         if session.notice:
             parts.append(text(session.notice, "nbgraph-why"))
         gone, self.children = self.children, (column(parts, "nbgraph-panel"),)
@@ -190,7 +186,7 @@ class Panel(ipywidgets.VBox):
     def _buttons(self) -> dict[str, Callable[[], object]]:
         session = self.session
         actions: dict[str, Callable[[], object]] = {
-            "start": self._start_again,
+            "start": lambda: self._main.start_again(),
             "step": session.step,
             "into": session.step_into,
             "continue": session.proceed,
@@ -267,10 +263,6 @@ class Panel(ipywidgets.VBox):
         """Say who holds the loop; called beside it, since it cannot draw anything then."""
         with self._painter.lock:
             self._toolbar.hold(node)
-
-    def _start_again(self) -> None:
-        self._main.again = True
-        self._draw_again()
 
     def _draw_again(self) -> None:
         self._drawn = None
