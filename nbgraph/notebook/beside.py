@@ -149,7 +149,7 @@ class Beside(Column):
     def _asks_first(self, left: str) -> ipywidgets.Widget:
         """Return the form of a turn that leaves one behind: that is said, and can be left alone."""
         banner = row([text(left, "nbgraph-text")], "nbgraph-banner", "warn")
-        keep = button("Keep this turn", self._keep_turn, "nbgraph-keep-turn")
+        keep = row([button("Keep this turn", self._keep_turn, "nbgraph-keep-turn")])
         return column([banner, self._starting("Start another turn"), keep], "nbgraph-another")
 
     def start_again(self) -> None:
