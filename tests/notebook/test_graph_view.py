@@ -141,12 +141,21 @@ def test_a_page_that_says_hello_gets_the_status_as_a_whole(sent: list[dict[str, 
         {
             "kind": "status",
             "full": True,
+            "drawn": len(view.svg),
             "nodes": {"n0": ("waiting", "", "")},
             "edges": {},
             "heading": "Superstep 1",
             "note": "1 task",
         }
     ]
+
+
+def test_a_page_that_lacks_the_drawing_gets_it_again(sent: list[dict[str, Any]], states: list[Any]):
+    view = GraphView(chain(2))
+    states.clear()
+    hear(view, kind="hello", lacks=True)
+    assert [sorted(keys) for keys in states] == [["folds", "label", "listed", "svg"]]
+    assert sent[-1]["full"]
 
 
 def test_a_page_that_restores_the_widget_finds_the_status_in_its_state():
