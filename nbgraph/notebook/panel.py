@@ -301,6 +301,11 @@ class Panel(ipywidgets.VBox):
         return self._questions.forms
 
     @property
+    def is_seen(self) -> bool:
+        """Whether a page has shown the panel: a front end without widgets never does."""
+        return self._graph.greeted.is_set()
+
+    @property
     def allowed(self) -> Allowed:
         """The tools whose calls this panel approves until the kernel stops."""
         return self._questions.allowed
