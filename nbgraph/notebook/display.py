@@ -74,7 +74,7 @@ def static_bundle(session: Session) -> dict[str, str]:
     inside of sub-graphs, and of a larger one all.
     """
     text = _short(transcript(session))
-    told = f'<pre style="margin:8px 0;white-space:pre-wrap">{html.escape(text)}</pre>'
+    told = f'<pre style="margin:8px 0;font-family:monospace;white-space:pre-wrap">{html.escape(text)}</pre>'
     room = _LIMIT - len(json.dumps([told, text], ensure_ascii=False).encode())
     try:
         shown = _image(session, room)
