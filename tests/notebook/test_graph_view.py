@@ -252,8 +252,11 @@ def test_the_picture_uses_the_light_theme_of_the_style_sheet():
     assert LIGHT.keys() - tokens.keys() == {"ink", "ink-2"}
 
 
+SHEETS = ("nbgraph.css", "form.css", "panel.css", "graph_view.css")
+
+
 def test_only_the_tokens_name_colours():
-    sheets = "".join((STATIC / name).read_text() for name in ("nbgraph.css", "graph_view.css"))
+    sheets = "".join((STATIC / name).read_text() for name in SHEETS)
     parts = re.sub(r"url\('[^']*'\)", "", sheets[sheets.index("/* ground */") :])
     assert re.findall(r"#[0-9a-fA-F]{3,8}\b|rgba?\(", parts.replace("#000 ", "")) == []  # a mask
 
