@@ -58,6 +58,11 @@ class Form(Whole):
         Controls of your own by JSON Pointer, where `*` is any entry of a list or map: each is
         called with the field and returns a widget whose `value` is the field's JSON.
 
+    Attributes
+    ----------
+    fold : Fold
+        Closes a question to who asks and what, and opens it again.
+
     Examples
     --------
     >>> form = Form(bool, message="Pay it back?")
