@@ -112,6 +112,9 @@ class Editor:
         """Yield the editors inside, each with its JSON Pointer from here on."""
         return iter(())
 
+    def open(self) -> None:
+        """Show what stands inside, where that is closed."""
+
     def bare(self) -> Editor:
         """Take the heading away from sight: something around it has one."""
         self.box.add_class("nbgraph-bare")
@@ -206,6 +209,8 @@ class GroupEditor(Editor):
         self._other: ipywidgets.Label | None = None
         self._null = null_tick(self._ticked) if field.nullable else None
         self._leave: Any = None
+        self._opener: Any = None  # of one that is closed at first
+        self._is_closed = False
         super().__init__(field, making, self._head)
         self.box.add_class("nbgraph-group")
 
@@ -223,8 +228,27 @@ class GroupEditor(Editor):
 
     def _arrange_head(self) -> None:
         aside = self._help if self._is_aside else None
-        beside = (self._count, aside, self._leave)
+        beside = (self._count, aside, self._opener, self._leave)
         self._head.children = (self._name, *(each for each in beside if each is not None))
+
+    def close_at_first(self, count: int) -> None:
+        """Close it to its heading, and a button that says how many fields there are."""
+        self._is_closed = True
+        self._opener = button(
+            _opening(count), self._turn, "link", "nbgraph-open", icon="caret-right"
+        )
+        self._arrange_head()
+        self._draw_kept()
+
+    def open(self) -> None:
+        """Show what stands inside, where that is closed."""
+        if self._is_closed:
+            self._turn()
+
+    def _turn(self) -> None:
+        self._is_closed = not self._is_closed
+        self._opener.icon = "caret-right" if self._is_closed else "caret-down"
+        self._draw_kept()
 
     def _say_count(self, text: str) -> None:
         """Say beside the heading how many there are."""
@@ -262,8 +286,10 @@ class GroupEditor(Editor):
             was, self._showing = self._showing, True
             self._null.value = self._kept is None
             self._showing = was
+        if self._opener is not None:
+            set_hidden(self._opener, hidden=self._kept is None)
         for widget in self._inside:
-            set_hidden(widget, hidden=self._kept is None)
+            set_hidden(widget, hidden=self._kept is None or self._is_closed)
 
     def _draw_other(self, text: str) -> None:
         if text and self._other is None:
@@ -313,6 +339,10 @@ class GroupEditor(Editor):
         for each in (self._null, self._leave):
             if each is not None:
                 each.disabled = locked
+
+
+def _opening(count: int) -> str:
+    return f"{count} field{'' if count == 1 else 's'}"
 
 
 def null_tick(ticked: Callable[[bool], object]) -> Any:

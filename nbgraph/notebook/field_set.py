@@ -277,6 +277,8 @@ class FieldSet:
         for at, editor in _all("", self._root):
             is_shown = (editor.visited or at in given) and places[at] is editor
             editor.show_error(errors.get(at) if is_shown else None)
+            if is_shown and at in errors:
+                self._open_to(at)
         if self._text is not None:
             is_shown = self._text.visited or WHOLE in given
             self._text.show_error(errors.get(WHOLE) if is_shown else None)
@@ -289,7 +291,14 @@ class FieldSet:
     def focus_class(self, place: str) -> str:
         """Return a class that only the field at this place wears."""
         editor = self._whole if place == WHOLE else self.places[place]
+        self._open_to(place)
         return _named(editor.box)
+
+    def _open_to(self, place: str) -> None:
+        """Open what a place lies in."""
+        for at, editor in self.places.items():
+            if place.startswith(f"{at}/"):
+                editor.open()
 
 
 class _AskedFor:

@@ -14,6 +14,7 @@ from nbgraph.forms import (
     Parts,
     Raw,
     inputs_of,
+    read_part,
     settled,
     shown_fields,
 )
@@ -22,6 +23,10 @@ from nbgraph.notebook.lean import grid
 from nbgraph.notebook.routing import serve_while_busy
 
 __all__ = ["ObjectEditor"]
+
+
+_DEEP = 3
+"""How deep an object lies that is closed until a person, a value or a problem opens it."""
 
 
 class ObjectEditor(GroupEditor):
@@ -49,6 +54,8 @@ class ObjectEditor(GroupEditor):
         self.grid = grid(self._shown(), "nbgraph-fields")
         self._fill_box(self.grid)
         self.box.add_class("nbgraph-wide")
+        if making.at.count("/") >= _DEEP:
+            self.close_at_first(len(self.grid.children))
 
     def _edit(self, field: Field) -> Editor:
         below = self._making.inside(pointer([field.name]), self._inner_changed)
@@ -89,6 +96,13 @@ class ObjectEditor(GroupEditor):
             editor.show(parts.fields.get(name, UNSET))
         if self._rest is not None:
             self._rest.show(parts.rest)
+        if self._is_closed and self._needs_somebody():
+            self.open()
+
+    def _needs_somebody(self) -> bool:
+        """Return whether something stands in it, or must be filled in."""
+        part = read_part(self._object, self._inner_raw())
+        return part.touched or bool(self.field.required and part.missing)
 
     def _inner_changed(self, editor: Editor) -> None:
         self._lacking = False
