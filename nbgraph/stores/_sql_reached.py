@@ -75,3 +75,9 @@ class LeftBranches:
     def take(self, names: _Names) -> Left | None:
         """Return what was noted of a branch, once."""
         return self._left.pop(names, None)
+
+    def forget(self, thread_id: str | None = None) -> None:
+        """Hold no position of a thread any more, or none at all."""
+        for names in list(self._left):
+            if thread_id in (None, names[0]):
+                self._left.pop(names, None)

@@ -168,6 +168,7 @@ class SqlStateStore(CommitStore, DraftStore, ReachedStore):
         require_text(thread_id, "thread id")
         # A long thread takes a while to delete, so this never runs on the event loop.
         await self._run(partial(forget, thread_id=thread_id), writes=True, aside=True)
+        self._left.forget(thread_id)
 
     @override
     async def verify(self) -> Sequence[Damage]:
@@ -183,6 +184,7 @@ class SqlStateStore(CommitStore, DraftStore, ReachedStore):
 
     @override
     async def prune(self) -> StoreSize:
+        self._left.forget()
         await self._run(drop_caches, writes=True, aside=True)
         await asyncio.to_thread(self._database.patiently, self._database.compact)
         return await self.size()
@@ -199,6 +201,7 @@ class SqlStateStore(CommitStore, DraftStore, ReachedStore):
 
     @override
     def close(self) -> None:
+        self._left.forget()
         self._database.close()
 
 

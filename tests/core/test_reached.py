@@ -204,6 +204,29 @@ def test_what_is_half_done_is_read(store: SQLiteStateStore) -> None:
     assert graph.invoke(thread_id="t").data["log"] == ["a", "b"]
 
 
+def test_what_is_deleted_pruned_or_closed_is_not_held_in_memory(store: SQLiteStateStore) -> None:
+    def held() -> str:
+        return "".join(sorted(thread_id for thread_id, _ in store._left._left))
+
+    def begun() -> str:
+        for thread_id in "tu":
+            graph_of(store).invoke({}, thread_id=thread_id)
+        return held()
+
+    assert begun() == "tu"
+    asyncio.run(store.delete("t"))
+    assert held() == "u"
+    asyncio.run(store.delete("u"))
+    assert begun() == "tu"
+    asyncio.run(store.prune())
+    assert held() == ""
+    asyncio.run(store.delete("t"))
+    asyncio.run(store.delete("u"))
+    assert begun() == "tu"
+    store.close()
+    assert held() == ""
+
+
 # Somebody else was there in between.
 
 
