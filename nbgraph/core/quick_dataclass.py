@@ -2,7 +2,8 @@
 
 The standard one compiles up to seven functions for each class, which took 26 ms of the 86 ms of
 `import nbgraph` on top of pydantic (Python 3.11). This one compiles `__init__` alone, which
-is called often; what shows, compares, hashes and refuses a change is written once for all classes.
+is called often, and not before it is asked for: few classes are used where the library is imported.
+What shows, compares, hashes and refuses a change is written once for all classes.
 `fields`, `replace` and `asdict` of `dataclasses` work on them, and type checkers see the standard
 decorator.
 """
@@ -13,6 +14,7 @@ import dataclasses
 import sys
 from collections.abc import Callable
 from dataclasses import MISSING, Field, FrozenInstanceError
+from functools import partial
 from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -69,7 +71,7 @@ def _made(cls: type[T], bare: Any, *, frozen: bool, eq: bool, init: bool) -> typ
     if frozen:
         methods |= _frozen(made, fields)
     if init:
-        methods["__init__"] = _init(made, fields, frozen=frozen)
+        methods["__init__"] = _Init(made, fields, frozen=frozen)
     for name in methods.keys() - own:
         setattr(made, name, methods[name])
     settings = made.__dataclass_params__
@@ -77,7 +79,22 @@ def _made(cls: type[T], bare: Any, *, frozen: bool, eq: bool, init: bool) -> typ
     return made
 
 
-def _init(cls: type, fields: tuple[Field[Any], ...], *, frozen: bool) -> Any:
+class _Init:
+    """Stands for the `__init__` of a class until somebody asks for it, and is replaced by it then."""
+
+    def __init__(self, cls: type, fields: tuple[Field[Any], ...], *, frozen: bool) -> None:
+        self._cls = cls
+        self._known = vars(sys.modules[cls.__module__])
+        self._made = partial(_init, cls, fields, frozen=frozen)
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        self._cls.__init__ = init = self._made(self._known)
+        return init.__get__(instance, owner)
+
+
+def _init(
+    cls: Any, fields: tuple[Field[Any], ...], known_there: dict[str, Any], *, frozen: bool
+) -> Any:
     """Compile `__init__`; that of a frozen class sets the slots themselves, as nothing else can.
 
     As the standard library does. What is compiled is made of the names of fields, which stand in
@@ -105,7 +122,7 @@ def _init(cls: type, fields: tuple[Field[Any], ...], *, frozen: bool) -> Any:
     inner = f"def __init__({given}):\n  " + "\n  ".join(lines or ["pass"])
     source = f"def outer({', '.join(known)}):\n {inner}\n return __init__"
     made: dict[str, Any] = {}
-    exec(source, vars(sys.modules[cls.__module__]), made)
+    exec(source, known_there, made)
     init = made["outer"](**known)
     init.__qualname__ = f"{cls.__qualname__}.__init__"
     init.__annotations__ = {field.name: field.type for field in fields if field.init}
