@@ -25,7 +25,7 @@ from nbgraph.core.json_fits import plainly_fits
 from nbgraph.core.json_values import Json, NotJsonError, is_array, is_object, pointer, to_json
 from nbgraph.core.lapses import Lapse
 from nbgraph.core.plain_schemas import is_plainly_a_schema
-from nbgraph.core.type_judges import NotValidError, adapter, validated
+from nbgraph.core.type_adapters import adapter
 from nbgraph.errors import AnswerError, GraphConfigError
 
 if TYPE_CHECKING:
@@ -291,6 +291,8 @@ def problems_of(response_schema: Any, answer: Json) -> dict[str, str]:
         from nbgraph.core.json_schemas import schema_problems  # for documents only
 
         return schema_problems(modern(response_schema), answer)
+    from nbgraph.core.type_judges import NotValidError, validated  # when somebody answers
+
     try:
         validated(response_schema, answer)
     except NotValidError as error:
@@ -308,6 +310,8 @@ def typed(response_schema: Any, json_answer: Json, key: str) -> Any:
     """
     if response_schema is None or isinstance(response_schema, Mapping):
         return json_answer
+    from nbgraph.core.type_judges import NotValidError, validated  # when somebody answers
+
     try:
         return validated(response_schema, json_answer)
     except NotValidError as error:

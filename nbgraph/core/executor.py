@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from nbgraph.core.blocking import named
 from nbgraph.core.notes import Notes
 from nbgraph.core.outcome import Outcome, failed
-from nbgraph.core.parcel import Parcel, Reply, packed, received
 from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.core.task import is_cancelled, run_in_worker, run_task
 from nbgraph.core.task_call import TaskCall
@@ -25,6 +24,7 @@ from nbgraph.errors import NbgraphError, WorkerLostError
 
 if TYPE_CHECKING:
     from nbgraph.core.calls import RunInfo
+    from nbgraph.core.parcel import Parcel, Reply
 
 __all__ = ["THREADS", "Batch", "Executor", "ExecutorCapability", "InlineExecutor", "ThreadExecutor"]
 
@@ -66,11 +66,15 @@ class Batch:
 
     def parcels(self, size: int) -> Iterator[Parcel]:
         """Return the tasks as values that can travel, at most `size` of them in each."""
+        from nbgraph.core.parcel import packed  # where tasks leave this process
+
         for first in range(0, len(self.calls), size):
             yield packed(self.info, self.step, self.calls[first : first + size])
 
     def receive(self, replies: Iterable[Reply]) -> None:
         """Report what came back for a parcel."""
+        from nbgraph.core.parcel import received  # where tasks leave this process
+
         for reply in replies:
             self.report(received(reply))
 

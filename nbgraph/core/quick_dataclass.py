@@ -1,4 +1,4 @@
-"""`dataclass` as in the standard library, for classes with slots, made in less time.
+"""`dataclass` as in the standard library, made in less time.
 
 The standard one compiles up to seven functions for each class, which took 26 ms of the 86 ms of
 `import nbgraph` on top of pydantic (Python 3.11). This one compiles `__init__` alone, which
@@ -16,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import MISSING, Field, FrozenInstanceError
 from functools import partial
 from reprlib import recursive_repr
+from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 __all__ = ["dataclass"]
@@ -45,22 +46,14 @@ else:
         init: bool = True,
         kw_only: bool = False,
     ) -> Callable[[type[T]], type[T]]:
-        """Return a decorator that makes a dataclass with slots.
-
-        Raises
-        ------
-        TypeError
-            If it is to be one without: take the standard library's.
-        """
-        if not slots:
-            raise TypeError("nbgraph's own dataclass is for classes with slots")
+        """Return a decorator that makes a dataclass."""
         nothing = {"init": False, "repr": False, "eq": False}
-        bare = dataclasses.dataclass(slots=True, kw_only=kw_only, **nothing)
+        bare = dataclasses.dataclass(slots=slots, kw_only=kw_only, **nothing)
         return lambda cls: _made(cls, bare, frozen=frozen, eq=eq, init=init)
 
 
 def _made(cls: type[T], bare: Any, *, frozen: bool, eq: bool, init: bool) -> type[T]:
-    """Make a dataclass: `bare` gives it fields and slots."""
+    """Make a dataclass: `bare` gives it its fields, and slots if it is to have them."""
     cls.__doc__ = cls.__doc__ or cls.__name__  # else the standard library writes a signature
     own = {name for name, value in vars(cls).items() if value is not None}
     made: Any = bare(cls)
@@ -80,7 +73,7 @@ def _made(cls: type[T], bare: Any, *, frozen: bool, eq: bool, init: bool) -> typ
 
 
 class _Init:
-    """Stands for the `__init__` of a class until somebody asks for it, and is replaced by it then."""
+    """Stands for a class's `__init__` until somebody asks for it, and is replaced by it then."""
 
     def __init__(self, cls: type, fields: tuple[Field[Any], ...], *, frozen: bool) -> None:
         self._cls = cls
@@ -95,12 +88,12 @@ class _Init:
 def _init(
     cls: Any, fields: tuple[Field[Any], ...], known_there: dict[str, Any], *, frozen: bool
 ) -> Any:
-    """Compile `__init__`; that of a frozen class sets the slots themselves, as nothing else can.
+    """Compile `__init__`; that of a frozen class goes past what refuses a change.
 
     As the standard library does. What is compiled is made of the names of fields, which stand in
     the source of nbgraph.
     """
-    known: dict[str, Any] = {"_FACTORY": _FACTORY}
+    known: dict[str, Any] = {"_FACTORY": _FACTORY, "_put": object.__setattr__}
     parameters: list[str] = []
     by_name: list[str] = []
     lines: list[str] = []
@@ -110,8 +103,12 @@ def _init(
         if field.default_factory is not MISSING:
             default, known[f"_make_{name}"] = _FACTORY, field.default_factory
             value = f"_make_{name}() if {name} is _FACTORY else {name}"
-        known |= {f"_set_{name}": getattr(cls, name).__set__, f"_default_{name}": default}
-        setting = f"_set_{name}(self, {value})" if frozen else f"self.{name} = {value}"
+        known[f"_default_{name}"] = default
+        setting = f"self.{name} = {value}"
+        if frozen and isinstance(slot := vars(cls).get(name), MemberDescriptorType):
+            setting, known[f"_set_{name}"] = f"_set_{name}(self, {value})", slot.__set__
+        elif frozen:
+            setting = f"_put(self, {name!r}, {value})"
         if field.init:
             listed = by_name if field.kw_only else parameters
             listed.append(name if default is MISSING else f"{name}=_default_{name}")
