@@ -30,6 +30,7 @@ from nbgraph.core.events import (
 )
 from nbgraph.core.position import Answered, Position, position_with
 from nbgraph.core.questions import waiting
+from nbgraph.core.record import empty
 from nbgraph.core.starts import ended, outcome_key, paused, started
 
 __all__ = ["advance", "fold", "merged_state", "superstepped"]
@@ -116,7 +117,7 @@ _GOES_ON: dict[str, Any] = {"paused": None, "failure": None}
 """What every result leaves nothing of."""
 
 _CLEARED: dict[str, Any] = {
-    name: getattr(Position(), name)
+    name: empty()
     for name in (
         "finished",
         "failed",

@@ -105,7 +105,8 @@ def _init(
             value = f"_make_{name}() if {name} is _FACTORY else {name}"
         known[f"_default_{name}"] = default
         setting = f"self.{name} = {value}"
-        if frozen and isinstance(slot := vars(cls).get(name), MemberDescriptorType):
+        slot: Any = cls.__dict__.get(name)
+        if frozen and isinstance(slot, MemberDescriptorType):
             setting, known[f"_set_{name}"] = f"_set_{name}(self, {value})", slot.__set__
         elif frozen:
             setting = f"_put(self, {name!r}, {value})"

@@ -1,6 +1,6 @@
 """Frozen values that are kept as JSON, and a quick way to make one of values that fit."""
 
-from __future__ import annotations
+# Annotations are evaluated as they stand, as in `events.py`.
 
 import functools
 from collections.abc import Callable, Mapping
