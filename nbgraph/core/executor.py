@@ -174,12 +174,13 @@ class ThreadExecutor(Executor):
         outside. Nor does a sync node run on a loop: each is somebody's, the kernel's or the one
         that all sync calls share.
         """
-        away = [call for call in batch.calls if call.node.goes_away and call.hooks is None]
-        if not away:
-            return _begun(batch, batch.calls, run_task)
-        tell_from_worker(run_in_worker, away, batch.report, partial(_unstarted, self.name))
-        rest = [call for call in batch.calls if call.hooks is not None or not call.node.goes_away]
-        return _begun(batch, rest, run_task) if rest else ()
+        away: list[TaskCall] = []
+        here: list[TaskCall] = []
+        for call in batch.calls:
+            (away if call.node.goes_away and call.hooks is None else here).append(call)
+        if away:
+            tell_from_worker(run_in_worker, away, batch.report, partial(_unstarted, self.name))
+        return _begun(batch, here, run_task) if here else ()
 
     async def run(self, batch: Batch) -> None:
         """Run `batch`."""

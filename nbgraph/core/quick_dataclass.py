@@ -32,6 +32,8 @@ class _Factory:
 
 
 _FACTORY = _Factory()
+_DISPLAYS: dict[Any, str] = {dict: "{}", list: "[]"}
+"""What takes a third of the time of calling these."""
 
 
 if TYPE_CHECKING:
@@ -102,7 +104,8 @@ def _init(
         value, default = name, field.default
         if field.default_factory is not MISSING:
             default, known[f"_make_{name}"] = _FACTORY, field.default_factory
-            value = f"_make_{name}() if {name} is _FACTORY else {name}"
+            fresh = _DISPLAYS.get(field.default_factory, f"_make_{name}()")
+            value = f"{fresh} if {name} is _FACTORY else {name}"
         known[f"_default_{name}"] = default
         setting = f"self.{name} = {value}"
         slot: Any = cls.__dict__.get(name)
