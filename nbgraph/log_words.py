@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from nbgraph.core.events import AnswersGiven, StateEdited
 
-__all__ = ["PAUSES", "how_answered", "how_edited"]
+__all__ = ["how_answered", "how_edited", "how_paused"]
 
-PAUSES: Mapping[str, str] = {
+_PAUSES: Mapping[str, str] = {
     "interrupt": "waits for an answer",
     "before": "paused at a breakpoint, before",
     "after": "paused at a breakpoint, after",
@@ -17,6 +17,13 @@ PAUSES: Mapping[str, str] = {
     "pause": "paused",
 }
 """What a run that pauses says, by its reason."""
+
+
+def how_paused(reason: str, nodes: Iterable[str]) -> str:
+    """Return why a run paused; at a breakpoint, before or after which nodes."""
+    if reason not in ("before", "after"):
+        return _PAUSES[reason]
+    return f"{_PAUSES[reason]} {', '.join(dict.fromkeys(nodes))}"
 
 
 def how_answered(event: AnswersGiven) -> str:

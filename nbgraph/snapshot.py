@@ -29,7 +29,7 @@ from nbgraph.core.fold import advance
 from nbgraph.core.live import Attempt, ChildEvent, LiveEvent, TaskEmitted, TaskStarted
 from nbgraph.core.position import Answered, Position
 from nbgraph.core.store import Status
-from nbgraph.log_words import PAUSES, how_answered, how_edited
+from nbgraph.log_words import how_answered, how_edited, how_paused
 from nbgraph.supersteps import (
     Progress,
     Report,
@@ -263,7 +263,8 @@ def _noted(snapshot: Snapshot, event: Event) -> Snapshot:
                 return halted
             return _said(halted, event, f"{error.type}: {error.message}", "failed")
         case RunPaused(reason=reason):
-            return _said(_halted(snapshot), event, PAUSES[reason], "idle")
+            text = how_paused(reason, (task.node for task in snapshot.position.tasks))
+            return _said(_halted(snapshot), event, text, "idle")
         case RunStopped():
             return _said(_halted(snapshot), event, "stopped", "idle")
         case StateEdited(update=update, replaced=replaced, by=None) if {*update} == {*replaced}:

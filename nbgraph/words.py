@@ -18,6 +18,7 @@ from nbgraph.supersteps import how_ended
 
 __all__ = [
     "breakpoints",
+    "can_start_again",
     "clock",
     "duration",
     "heading",
@@ -25,6 +26,7 @@ __all__ = [
     "held_node",
     "how_answered",
     "late",
+    "left_behind",
     "line",
     "lines",
     "mark",
@@ -128,6 +130,20 @@ def _why_not_going(snapshot: Snapshot) -> str | None:
     if not position.tasks:
         return "needs a start" if snapshot.status == "new" else "has nothing left to run"
     return None
+
+
+def can_start_again(snapshot: Snapshot) -> bool:
+    """Return whether another turn can begin: none waits for an answer, and one has begun."""
+    return snapshot.status != "new" and not (snapshot.running or snapshot.pending)
+
+
+def left_behind(snapshot: Snapshot) -> str:
+    """Return what another turn leaves unfinished; empty where the last one has ended."""
+    if snapshot.status == "completed":
+        return ""
+    nodes = dict.fromkeys(task.node for task in snapshot.position.runnable)
+    here = f": {', '.join(nodes)} would run next" if nodes else ""
+    return f"This turn has not ended{here}. Another turn leaves it where it is, for good."
 
 
 def late(snapshot: Snapshot) -> Mapping[str, object]:

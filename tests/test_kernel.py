@@ -172,8 +172,15 @@ OLD_KERNEL = (
 )
 
 
+NO_WIDGETS = (
+    "import sys, nbgraph.notebook.play\n"
+    "sys.modules['nbgraph.notebook.play']._PATIENCE = 0.1\n"  # else the test would wait for it
+)
+
+
+@pytest.mark.parametrize("why", [OLD_KERNEL, NO_WIDGETS], ids=["old kernel", "no widgets"])
 @pytest.mark.parametrize("waits", ["await play(graph, {})", "play(graph, {}).result()"])
-def test_a_kernel_that_hears_no_click_meanwhile_asks_by_input(tmp_path, waits):
+def test_where_no_click_can_come_a_waiting_cell_asks_by_input(tmp_path, waits, why):
     manager, client = start_new_kernel(kernel_name="python3", cwd=str(tmp_path))
     try:
         client.execute_interactive(GRAPH, timeout=60, allow_stdin=False)
@@ -188,7 +195,7 @@ def test_a_kernel_that_hears_no_click_meanwhile_asks_by_input(tmp_path, waits):
                 said.append(message["content"]["text"])
 
         reply = client.execute_interactive(
-            f"{OLD_KERNEL}result = {waits}\nprint(result.status, result.state.approved)",
+            f"{why}result = {waits}\nprint(result.status, result.state.approved)",
             timeout=60,
             allow_stdin=True,
             stdin_hook=answer,

@@ -263,3 +263,11 @@ def test_of_a_sub_graph_read_again_those_are_marked_that_wait() -> None:
     graph.invoke({}, thread_id="t")
     marks = folded(graph, graph.sync.history("t")).marks
     assert marks == {"sub": "waiting", "sub/a": "idle", "sub/ask": "waiting"}
+
+
+def test_the_log_says_before_or_after_which_node_a_run_paused() -> None:
+    graph = chain(stop("first"), stop("second"))
+    options = {"interrupt_after": ["first"], "interrupt_before": ["second"]}
+    events = live(graph, {}, **options) + live(graph)
+    said = [line.text for line in folded(graph, events).log if line.text.startswith("paused")]
+    assert said == ["paused at a breakpoint, after first", "paused at a breakpoint, before second"]

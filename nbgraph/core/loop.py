@@ -30,7 +30,7 @@ from nbgraph.core.workers import finish, waiting
 __all__ = ["SyncTwin", "call_soon", "iterate", "on_loop_thread", "run_sync", "submit"]
 
 T = TypeVar("T")
-_LAST_WORK = 0.25
+_LAST_WORK = 1.0
 """Seconds that what is being done has, when Python ends."""
 
 _lock = threading.Lock()

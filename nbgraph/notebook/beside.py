@@ -16,7 +16,7 @@ from nbgraph.notebook.drafts import StartPlace
 from nbgraph.notebook.failure import FailureCard, Ways, failure_of
 from nbgraph.notebook.form import Form
 from nbgraph.notebook.labels import set_text
-from nbgraph.notebook.lean import Column, column, is_hidden
+from nbgraph.notebook.lean import Column, button, column, is_hidden, row
 from nbgraph.notebook.lean import said as text
 from nbgraph.notebook.parts import take_away
 from nbgraph.notebook.questions import Questions
@@ -43,11 +43,8 @@ class Beside(Column):
         What running nodes show.
     fork_before : function
         Takes the event of an answer that a person wants to give differently.
-
-    Attributes
-    ----------
-    again : bool
-        Whether the form of another turn was asked for.
+    redraw : function
+        Draws all of it again.
     """
 
     def __init__(
@@ -57,10 +54,11 @@ class Beside(Column):
         ways: Ways,
         doing: Doing,
         fork_before: Callable[[int], object],
+        redraw: Callable[[], object],
     ) -> None:
         self._session, self._questions, self._ways = session, questions, ways
-        self._doing, self._fork_before = doing, fork_before
-        self.again = False
+        self._doing, self._fork_before, self._redraw = doing, fork_before, redraw
+        self._again_at: int | None = None  # the event after which another turn was asked for
         self._records: dict[tuple[int, str], ipywidgets.Widget] = {}
         self._start: ipywidgets.Widget | None = None
         self._editing: StateForm | None = None
@@ -75,7 +73,7 @@ class Beside(Column):
     @property
     def opened(self) -> bool:
         """Whether a form is open that a person asked for."""
-        return self.again or self._editing is not None
+        return self._again_at is not None or self._editing is not None
 
     def show(self, snapshot: Snapshot) -> None:
         """Show what there is to do and to read in a snapshot."""
@@ -131,19 +129,40 @@ class Beside(Column):
         return self._failure[1]
 
     def _start_form(self, snapshot: Snapshot) -> list[ipywidgets.Widget]:
-        wanted = snapshot.status == "new" or (self.again and snapshot.status == "completed")
-        if snapshot.running or not wanted:
+        if self._again_at != snapshot.position.sequence or not words.can_start_again(snapshot):
+            self._again_at = None
+        if snapshot.running or (self._again_at is None and snapshot.status != "new"):
             self._drop(self._start)
             self._start = None
             return []
         if self._start is None:
-            schema, needed = start_schema(self._session.driver.shape.input_schema)
-            form = Form.for_start(schema, self._started, StartPlace(self._session.driver))
-            self._start = few(form, needed, len(schema.get("properties", {})))
+            left = "" if self._again_at is None else words.left_behind(snapshot)
+            self._start = self._asks_first(left) if left else self._starting("Start")
         return [self._start]
 
+    def _starting(self, submit: str) -> ipywidgets.Widget:
+        schema, needed = start_schema(self._session.driver.shape.input_schema)
+        form = Form.for_start(schema, self._started, StartPlace(self._session.driver))
+        form.name_submit(submit)
+        return few(form, needed, len(schema.get("properties", {})))
+
+    def _asks_first(self, left: str) -> ipywidgets.Widget:
+        """Return the form of a turn that leaves one behind: that is said, and can be left alone."""
+        banner = row([text(left, "nbgraph-text")], "nbgraph-banner", "warn")
+        keep = row([button("Keep this turn", self._keep_turn, "nbgraph-keep-turn")])
+        return column([banner, self._starting("Start another turn"), keep], "nbgraph-another")
+
+    def start_again(self) -> None:
+        """Show the form of another turn, until something else happens."""
+        self._again_at = self._session.snapshot.position.sequence
+        self._redraw()
+
+    def _keep_turn(self) -> None:
+        self._again_at = None
+        self._redraw()
+
     def _started(self, given: Mapping[str, Any]) -> None:
-        self.again = False
+        self._again_at = None
         self._session.start(given)
 
     def _record(self, record: Answered) -> ipywidgets.Widget:

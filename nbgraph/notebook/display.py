@@ -27,6 +27,7 @@ __all__ = ["draw", "in_kernel", "show_static", "static_bundle", "unattended"]
 
 _LIMIT = 60_000
 """How many bytes of a file the picture and the transcript take at most."""
+_COLUMNS = "margin:8px 0;font-family:monospace;white-space:pre-wrap"
 _AROUND = 1_000
 """How many bytes what stands around them takes at most."""
 _TEXT_LIMIT = 5_000
@@ -74,7 +75,7 @@ def static_bundle(session: Session) -> dict[str, str]:
     inside of sub-graphs, and of a larger one all.
     """
     text = _short(transcript(session))
-    told = f'<pre style="margin:8px 0;white-space:pre-wrap">{html.escape(text)}</pre>'
+    told = f'<pre style="{_COLUMNS}">{html.escape(text)}</pre>'
     room = _LIMIT - len(json.dumps([told, text], ensure_ascii=False).encode())
     try:
         shown = _image(session, room)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import ipywidgets
@@ -38,6 +38,12 @@ class Fold:
         self._first, self._more = tuple(first), tuple(more)
         self._opener: Any = None
         box.children = (*self._first, *self._more)
+        box.observe(self._gone, "comm")
+
+    def _gone(self, change: Mapping[str, Any]) -> None:
+        """Close with the box what does not stand in it now."""
+        if change["new"] is None and self.is_closed:
+            take_away(*self._more)
 
     @property
     def is_closed(self) -> bool:
@@ -51,11 +57,13 @@ class Fold:
             self._opener = row((answer,), "nbgraph-actions")
             serve_while_busy(self._opener)
             self._box.children = (*self._first, self._opener)
+            self._box.add_class("nbgraph-closed")
 
     def open(self) -> None:
         """Show all of it."""
         if self._opener is not None:
             gone, self._opener = self._opener, None
+            self._box.remove_class("nbgraph-closed")
             self._box.children = (*self._first, *self._more)
             take_away(gone)
 

@@ -79,9 +79,9 @@ class Form(Whole):
         _asked: Asked | None = None,
         _keys: Keys | None = None,
     ) -> None:
-        self._asked = _asked or asked_of(schema_or_type, message)  # or there is no widget
         super().__init__()
         self._widgets: Widgets = widgets or {}
+        self._asked = _asked or asked_of(schema_or_type, message)
         self._callbacks: list[Callback] = []
         self._lock = threading.Lock()
         self._busy = self._sent = self._told = False
@@ -217,11 +217,6 @@ class Form(Whole):
     def comment(self, text: str | None) -> None:
         if self._actions.comment is not None:
             self._actions.comment.text = text
-
-    def close(self) -> None:
-        """Close the widget with all its parts, also those that are not on the page now."""
-        self.fold.open()
-        super().close()
 
     def code(self) -> str:
         """Return the answer as a Python expression; secrets are asked for by `getpass`."""

@@ -122,7 +122,7 @@ class GraphView(Keys):
                 self.label, self.listed, self.folds, self.svg = label, listed, folds, drawn
             self._nodes, self._edges = self._states()
             if self.greeted.is_set():  # a page that comes later asks
-                self.send({"kind": "status", "full": True, **self._status()})
+                self._answer_hello()
         self.drawn.set()
 
     def _foldable(self, seen: Shape) -> list[str]:
@@ -215,6 +215,8 @@ class GraphView(Keys):
         self._heard.setdefault("breakpoint", []).append(callback)
 
     def _receive(self, widget: object, content: Mapping[str, Any], buffers: object) -> None:
+        if content.get("lacks"):
+            self.send_state(("svg", "label", "listed", "folds"))
         super()._receive(widget, content, buffers)
         path = self._paths.get(content.get("node", ""))
         if path is None:
@@ -235,7 +237,8 @@ class GraphView(Keys):
 
     def _answer_hello(self) -> None:
         with self._one_word_at_a_time:
-            self.send({"kind": "status", "full": True, **self._status()})
+            drawn = len(self.svg.encode("utf-16-le")) // 2  # as a page counts
+            self.send({"kind": "status", "full": True, "drawn": drawn, **self._status()})
 
 
 def _marks() -> dict[str, Any]:

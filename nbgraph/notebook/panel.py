@@ -146,7 +146,9 @@ class Panel(ipywidgets.VBox):
         )
         self._inspector = Inspector(self.acts)
         self._doing = Doing()
-        self._main = Beside(session, self._questions, self.acts, self._doing, self._fork_before)
+        self._main = Beside(
+            session, self._questions, self.acts, self._doing, self._fork_before, self._draw_again
+        )
         lock = self._painter.lock
         self._timeline = PanelTimeline(session, self._looked, self._attach, lock, self._try)
         self._branching = Branching(self._switch)
@@ -154,14 +156,8 @@ class Panel(ipywidgets.VBox):
         self._branches = branches(session)
         side = column([self._graph], "nbgraph-side")
         body = row([side, self._main], "nbgraph-body")
-        parts: list[ipywidgets.Widget] = [
-            self._toolbar,
-            body,
-            self._inspector,
-            self._timeline,
-            self._branching,
-            self._log,
-        ]
+        below = [self._inspector, self._timeline, self._branching, self._log]
+        parts: list[ipywidgets.Widget] = [self._toolbar, body, *below]
         if session.notice:
             parts.append(text(session.notice, "nbgraph-why"))
         gone, self.children = self.children, (column(parts, "nbgraph-panel"),)
@@ -190,7 +186,7 @@ class Panel(ipywidgets.VBox):
     def _buttons(self) -> dict[str, Callable[[], object]]:
         session = self.session
         actions: dict[str, Callable[[], object]] = {
-            "start": self._start_again,
+            "start": lambda: self._main.start_again(),
             "step": session.step,
             "into": session.step_into,
             "continue": session.proceed,
@@ -268,10 +264,6 @@ class Panel(ipywidgets.VBox):
         with self._painter.lock:
             self._toolbar.hold(node)
 
-    def _start_again(self) -> None:
-        self._main.again = True
-        self._draw_again()
-
     def _draw_again(self) -> None:
         self._drawn = None
         self._painter.now()
@@ -307,6 +299,11 @@ class Panel(ipywidgets.VBox):
         """The forms of the questions that wait, by key; a tool call has a `ToolCard`."""
         self._now()
         return self._questions.forms
+
+    @property
+    def is_seen(self) -> bool:
+        """Whether a page has shown the panel: a front end without widgets never does."""
+        return self._graph.greeted.is_set()
 
     @property
     def allowed(self) -> Allowed:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Generator, Mapping
 from typing import Any
 
@@ -25,19 +26,23 @@ __all__ = ["Play", "play"]
 _TICK = 0.1
 """Seconds between looks while waiting, so that an interrupt of the kernel gets through."""
 
+_PATIENCE = 30.0
+"""Seconds in which a page that shows widgets has shown the panel, also where it is slow."""
+
 
 class Play:
     """A run with a panel: it ends when the graph does, however often it asks in between.
 
     `await` it, or call `.result()`. Where no click reaches the kernel while a cell waits, as with
-    ipykernel 6, questions are asked by `input()`. Interrupting the kernel while it waits ends the
-    wait only: the thread stays paused, and the panel goes on.
+    ipykernel 6, and where no page shows the panel, questions are asked by `input()`. Interrupting
+    the kernel while it waits ends the wait only: the thread stays paused, and the panel goes on.
     """
 
     def __init__(self, session: Session, panel: Panel | None, shown: Any) -> None:
         self.session = session
         self.panel = panel
         self._shown = shown
+        self._since = time.monotonic()
         self._ended = threading.Event()
         self._unwatch = session.watch(self._look)
 
@@ -69,6 +74,8 @@ class Play:
         waited = 0.0
         while not self._ended.wait(_TICK):
             waited += _TICK
+            if timeout is None and self._is_unseen():
+                return self._typed()
             if timeout is not None and waited >= timeout:
                 raise TimeoutError(f"The graph has not ended after {timeout:g} s")
         return self._left()
@@ -80,11 +87,19 @@ class Play:
         if not _hears_clicks():
             return self._typed()
         try:
-            while not self._ended.is_set():  # noqa: ASYNC110 - an idle await misses an interrupt
+            while not self._ended.is_set():  # an idle await misses an interrupt
                 await asyncio.sleep(_TICK)
+                if self._is_unseen():
+                    return self._typed()
         except asyncio.CancelledError:
             raise asyncio.CancelledError(self._still_there()) from None
         return self._left()
+
+    def _is_unseen(self) -> bool:
+        """Return whether a question waits that no page shows: this front end has no widgets."""
+        if self.panel is None or self.panel.is_seen or not self.session.pending:
+            return False
+        return time.monotonic() - self._since > _PATIENCE
 
     def _still_there(self) -> str:
         thread = self.session.thread_id
@@ -94,7 +109,7 @@ class Play:
         )
 
     def _typed(self) -> GraphResult:
-        """Ask by `input()`, since no click is heard before the cell has ended."""
+        """Ask by `input()`, since no click comes before the cell has ended."""
         try:
             return finish_by_input(self.session)
         finally:

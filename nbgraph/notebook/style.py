@@ -9,14 +9,15 @@ import anywidget
 __all__ = ["Style", "ensure_style"]
 
 _STATIC = Path(__file__).parent / "static"
-_SHEETS = ("nbgraph.css", "tool_card.css", "graph_view.css", "timeline.css", "inbox.css")
+_SHEETS = ("nbgraph", "form", "panel", "tool_card", "graph_view", "timeline", "inbox")
+"""In this order: where two say something of one part, the later one counts."""
 
 
 class Style(anywidget.AnyWidget):
     """A widget that brings the style sheet to the page; it is made, never shown."""
 
     _esm = "export default {}"
-    _css = "\n".join((_STATIC / name).read_text(encoding="utf-8") for name in _SHEETS)
+    _css = "\n".join((_STATIC / f"{name}.css").read_text(encoding="utf-8") for name in _SHEETS)
 
 
 _made: list[Style] = []

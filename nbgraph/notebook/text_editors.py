@@ -9,6 +9,7 @@ from typing import Any
 import ipywidgets
 
 from nbgraph.core.answers import UNSET
+from nbgraph.drawing.labels import cut, reveal
 from nbgraph.forms import (
     Field,
     IntegerField,
@@ -99,6 +100,8 @@ def _text_control(field: Field) -> Any:
         "placeholder": "not filled in",
         "continuous_update": False,
     }
+    if isinstance(field, TextField) and field.pattern:  # the help may say it in words
+        options["tooltip"] = f"Pattern: {reveal(cut(field.pattern, _LONG))}"
     if isinstance(field, JsonField):
         return slim(ipywidgets.Textarea)(rows=3, _dom_classes=("nbgraph-mono",), **options)
     if is_wide(field):

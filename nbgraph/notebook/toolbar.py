@@ -140,11 +140,11 @@ class Toolbar(Column):
 
     def show(self, snapshot: Snapshot, branch_id: str, branches: tuple[str, ...]) -> None:
         """Show what can be done in a snapshot, its status, and the branches there are."""
-        ended = snapshot.status == "completed"
+        ended, again = snapshot.status == "completed", words.can_start_again(snapshot)
         set_hidden(self._going, hidden=ended)
         held = words.held(snapshot, self._session.driver.capabilities)
         for name, each in self._named().items():
-            unseen = name in _GOING if ended else name == "start" and is_hidden(each)
+            unseen = name in _GOING if ended else name == "start" and is_hidden(each) and not again
             if unseen or (name == "into" and not self._has_subgraphs):
                 continue
             tooltip = _tooltip(name, held)
@@ -153,7 +153,7 @@ class Toolbar(Column):
                 if each.tooltip != tooltip:
                     each.tooltip = tooltip
                 if name == "start":
-                    set_hidden(each, hidden=not ended)
+                    set_hidden(each, hidden=not again)
         self._pauses = self._pauses and snapshot.running
         self._say_why(snapshot)
         self._status.value = words.status(snapshot)

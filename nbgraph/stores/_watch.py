@@ -45,7 +45,7 @@ def watch_changes(
     return end
 
 
-_LAST_LOOK = 0.25
+_LAST_LOOK = 1.0
 """Seconds that watchers have to end in, when Python ends."""
 
 _ends: weakref.WeakKeyDictionary[threading.Thread, tuple[threading.Event, Callable[[], None]]] = (

@@ -131,3 +131,23 @@ def test_an_id_an_answer_and_a_test_are_copied_and_a_state_is_seen_before_and_af
     timeline.get_by_role("button", name="Copy as test").click()
     timeline.locator(".nbgraph-copied .nbgraph-copy-text").click()
     notebook.wait_until("window.copied.includes('the lamp') && window.copied.includes('graph')")
+
+
+def test_another_turn_at_a_breakpoint_is_asked_about_first(open_notebook: Open):
+    code = 'panel = Panel(line(says("a"), says("b"), interrupt_before=["b"]), "t", {})'
+    notebook, panel = opened(open_notebook, code)
+    expect(status(panel)).to_contain_text("Paused before b")
+    again = panel.get_by_role("button", name="Start again")
+    again.click()
+    asks = panel.locator(".nbgraph-another")
+    expect(asks).to_contain_text("This turn has not ended: b would run next.")
+    panel.get_by_role("button", name="Keep this turn").click()
+    expect(asks).to_have_count(0)
+    again.click()
+    panel.get_by_role("button", name="Start another turn").click()
+    expect(asks).to_have_count(0)
+    expect(status(panel)).to_contain_text("Paused before b")
+    panel.locator("button.nbgraph-continue").click()
+    expect(status(panel)).to_contain_text("Finished")
+    turns = "print(sum(event.type == 'run_started' for event in panel.session.history()))"
+    assert notebook.execute(turns) == "2\n"

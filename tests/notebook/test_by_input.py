@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 import time
 from collections.abc import Iterator
 from types import SimpleNamespace
@@ -26,6 +28,7 @@ from nbgraph.chat import ChatResponse, ToolCall
 from nbgraph.middleware import InterruptRule, ToolInterruptMiddleware
 from nbgraph.notebook import play as plays
 from nbgraph.notebook.by_input import finish_by_input
+from nbgraph.notebook.panel import Panel
 from nbgraph.notebook.play import Play
 
 
@@ -212,8 +215,6 @@ async def awaited(waits: Play) -> Any:
 
 @pytest.mark.parametrize("way", ["result", "await"])
 def test_play_asks_by_input_where_no_click_is_heard(way, monkeypatch):
-    import asyncio
-
     monkeypatch.setattr(plays, "_hears_clicks", lambda: False)
     monkeypatch.setattr("builtins.input", Typed("here"))
     session = open_session(asking(str, message="Where?"), thread_id="t")
@@ -221,6 +222,43 @@ def test_play_asks_by_input_where_no_click_is_heard(way, monkeypatch):
     waits = Play(session, None, None)
     found = waits.result() if way == "result" else asyncio.run(awaited(waits))
     assert (found.status, found.data["answer"]) == ("completed", "here")
+
+
+@pytest.mark.parametrize("way", ["result", "await"])
+def test_play_asks_by_input_where_no_page_shows_the_panel(way, monkeypatch):
+    monkeypatch.setattr(plays, "_PATIENCE", 0.0)
+    monkeypatch.setattr("builtins.input", Typed("here"))
+    session = open_session(asking(str, message="Where?"), thread_id="t")
+    waits = Play(session, Panel(session), None)
+    session.start({})
+    found = waits.result() if way == "result" else asyncio.run(awaited(waits))
+    assert (found.status, found.data["answer"]) == ("completed", "here")
+
+
+@pytest.mark.parametrize("way", ["result", "await"])
+def test_play_waits_for_a_panel_that_a_page_has_shown(way, monkeypatch):
+    looks = threading.Event()
+    monkeypatch.setattr(plays, "_PATIENCE", 0.0)
+    monkeypatch.setattr("builtins.input", Typed())  # nothing is typed
+    session = open_session(asking(str, message="Where?"), thread_id="t")
+    panel = Panel(session)
+    panel._graph._receive(panel._graph, {"kind": "hello"}, [])
+    assert panel.is_seen
+    session.start({})
+    session.settle()
+    waits = Play(session, panel, None)
+    unseen = waits._is_unseen
+
+    def look() -> bool:
+        looks.set()
+        return unseen()
+
+    monkeypatch.setattr(waits, "_is_unseen", look)
+    person = threading.Thread(target=lambda: looks.wait(60) and session.resume({"ask:q": "there"}))
+    person.start()
+    found = waits.result() if way == "result" else asyncio.run(awaited(waits))
+    person.join()
+    assert found.data["answer"] == "there"
 
 
 @pytest.mark.parametrize(

@@ -66,6 +66,14 @@ def test_a_duration_in_words_is_read_and_said() -> None:
     assert "read as PT1H30M" not in words(form)
 
 
+def test_a_pattern_is_said_in_words_and_stands_in_the_tooltip() -> None:
+    form = Form({"type": "string", "pattern": "^[0-9]{5}$"})
+    assert "5 digits" in words(form)
+    assert inputs(form, "Answer")[0].tooltip == "Pattern: ^[0-9]{5}$"
+    unseen = Form({"type": "string", "pattern": "^a\u202eb$"})
+    assert "\u202e" not in inputs(unseen, "Answer")[0].tooltip
+
+
 def test_a_large_number_is_said_in_digits() -> None:
     form = Form(float)
     inputs(form, "Answer")[0].value = "6.02e23"

@@ -141,12 +141,21 @@ def test_a_page_that_says_hello_gets_the_status_as_a_whole(sent: list[dict[str, 
         {
             "kind": "status",
             "full": True,
+            "drawn": len(view.svg),
             "nodes": {"n0": ("waiting", "", "")},
             "edges": {},
             "heading": "Superstep 1",
             "note": "1 task",
         }
     ]
+
+
+def test_a_page_that_lacks_the_drawing_gets_it_again(sent: list[dict[str, Any]], states: list[Any]):
+    view = GraphView(chain(2))
+    states.clear()
+    hear(view, kind="hello", lacks=True)
+    assert [sorted(keys) for keys in states] == [["folds", "label", "listed", "svg"]]
+    assert sent[-1]["full"]
 
 
 def test_a_page_that_restores_the_widget_finds_the_status_in_its_state():
@@ -243,8 +252,11 @@ def test_the_picture_uses_the_light_theme_of_the_style_sheet():
     assert LIGHT.keys() - tokens.keys() == {"ink", "ink-2"}
 
 
+SHEETS = ("nbgraph.css", "form.css", "panel.css", "graph_view.css")
+
+
 def test_only_the_tokens_name_colours():
-    sheets = "".join((STATIC / name).read_text() for name in ("nbgraph.css", "graph_view.css"))
+    sheets = "".join((STATIC / name).read_text() for name in SHEETS)
     parts = re.sub(r"url\('[^']*'\)", "", sheets[sheets.index("/* ground */") :])
     assert re.findall(r"#[0-9a-fA-F]{3,8}\b|rgba?\(", parts.replace("#000 ", "")) == []  # a mask
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -44,6 +45,7 @@ def shell(tmp_path, monkeypatch) -> Iterator[Any]:
     )
     session = open_session(graph, "t-1")
     session.start({}).result()
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])  # a shell puts its own
     made = InteractiveShell(config=Config({"HistoryManager": {"enabled": False}}))
     made.user_ns |= {"graph": graph, "session": session, "number": 3}
     made.run_line_magic("load_ext", "nbgraph")

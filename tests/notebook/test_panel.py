@@ -254,6 +254,41 @@ def test_start_again_shows_the_form_of_another_turn():
     assert len(found(panel, "nbgraph-form")) == 1
 
 
+def test_another_turn_before_the_end_of_one_is_asked_about_first():
+    graph = Graph(
+        Refund, name="desk", state_store=InMemoryStateStore(), interrupt_before=["pay"]
+    ).flow(START >> price >> pay >> END)
+    panel = Panel(graph, "t", {"amount": 1})
+    panel.session.settle()
+    assert "Start again" in shown(panel)
+    assert "nbgraph-gone" not in found(panel, "nbgraph-start")[0]._dom_classes
+    press(panel, "nbgraph-start")
+    assert "This turn has not ended: pay would run next." in shown(panel)
+    press(panel, "nbgraph-keep-turn")
+    assert found(panel, "nbgraph-form") == []
+    assert panel.session.snapshot.position.runnable
+    press(panel, "nbgraph-start")
+    (form,) = found(panel, "nbgraph-form")
+    form.value = {"amount": 7}
+    assert form.submit()
+    panel.session.settle()
+    assert panel.session.state["amount"] == 7
+    assert "has not ended" not in shown(panel)
+
+
+def test_going_on_with_a_turn_takes_the_question_about_another_one_away():
+    graph = Graph(
+        Refund, name="desk", state_store=InMemoryStateStore(), interrupt_before=["pay"]
+    ).flow(START >> price >> pay >> END)
+    panel = Panel(graph, "t", {"amount": 1})
+    panel.session.settle()
+    shown(panel)
+    press(panel, "nbgraph-start")
+    panel.session.proceed().result()
+    assert "has not ended" not in shown(panel)
+    assert found(panel, "nbgraph-form") == []
+
+
 def test_a_graph_without_a_store_is_kept_in_memory_and_the_panel_says_so():
     graph = Graph(Refund, name="desk").flow(START >> price >> END)
     panel = Panel(graph, input={"amount": 1})

@@ -7,14 +7,23 @@
 // -- the model: a status that is kept current
 
 function initialize({ model }) {
+  let timer;
+  let asked = 0;
+  // A server drops messages that come in a burst, a drawing too: then it is asked for.
+  const lacks = (drawn) => {
+    if (model.get("svg").length !== drawn && asked++ < 3) model.send({ kind: "hello", lacks: true });
+  };
   const keep = (message) => {
-    if (message.kind === "status" && model.get("svg") !== undefined)
-      model.set("status", merged(model.get("status"), message));
+    if (message.kind !== "status" || model.get("svg") === undefined) return;
+    model.set("status", merged(model.get("status"), message));
+    if (message.full) clearTimeout(timer);
+    if (message.full) timer = setTimeout(lacks, 1_000, message.drawn); // it may be on its way
   };
   model.on("msg:custom", keep);
   const stop = greet(model);
   return () => {
     stop();
+    clearTimeout(timer);
     model.off("msg:custom", keep);
   };
 }
