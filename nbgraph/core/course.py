@@ -16,7 +16,7 @@ from nbgraph.core.events import (
 )
 from nbgraph.core.fold import merged_state
 from nbgraph.core.position import Position
-from nbgraph.core.record import made_of
+from nbgraph.core.record import made, made_of
 from nbgraph.core.superstep import breaks_when, check_conflicts, next_tasks
 from nbgraph.errors import GraphExecutionError, RunLimitExceededError
 
@@ -124,11 +124,12 @@ class Course:
             failure = error
         stays = failure is not None or (pauses and following)
         if stays and not position.merged:
-            draft.finish(_finished(None, position.joins), state)
+            draft.finish(made(SuperstepFinished, next=None, joins=dict(position.joins)), state)
         if stays:  # a router that failed is asked again, and heard, when the pause is over
             draft.add(failed(failure) if failure and not pauses else RunPaused(reason="after"))
             return
-        draft.finish(_finished(following, joins), state)
+        routed: dict[str, Any] = {"next": following, "joins": dict(joins)}
+        draft.finish(made_of(SuperstepFinished, routed), state)
         if following:
             self._check_before(draft)
         else:
@@ -185,12 +186,6 @@ class Course:
         if "*" in before or not _nodes(position).isdisjoint(before):
             return True
         return breaks_when(self._limits.break_when, self._schema, position)
-
-
-def _finished(
-    following: tuple[TaskSpec, ...] | None, joins: Mapping[str, tuple[str, ...]]
-) -> SuperstepFinished:
-    return made_of(SuperstepFinished, {"next": following, "joins": dict(joins)})
 
 
 def _breaks(after: tuple[str, ...], position: Position) -> bool:

@@ -78,8 +78,7 @@ class InMemoryStateStore(MemoryDrafts, CommitStore):
     def _share(self, commit: Commit) -> None:
         """Put contents that are kept already in the place of a commit's equal ones."""
         commit.blobs = {
-            name: self._contents.setdefault(name, content)
-            for name, content in commit.blobs.items()
+            name: self._contents.setdefault(name, content) for name, content in commit.blobs.items()
         }
 
     def _tell(self) -> None:
