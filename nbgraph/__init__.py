@@ -30,7 +30,6 @@ from nbgraph.core.retry import Retry
 from nbgraph.core.schema import BaseState
 from nbgraph.core.spec import GraphData
 from nbgraph.core.streaming import StreamEvent
-from nbgraph.core.subgraph import subgraph
 from nbgraph.core.timeout import Timeout
 from nbgraph.core.unnamed import UnnamedInterruptWarning
 
@@ -50,6 +49,7 @@ if TYPE_CHECKING:
     from nbgraph.core.driver import Shape
     from nbgraph.core.futures import FuturesExecutor
     from nbgraph.core.messages import RemoveMessage, add_messages
+    from nbgraph.core.subgraph import subgraph
     from nbgraph.drawing.drawing import Drawing
     from nbgraph.notebook.compare import compare
     from nbgraph.notebook.display import draw
@@ -167,6 +167,7 @@ _LAZY = {
     "open_session": "nbgraph.opening",
     "play": "nbgraph.notebook.play",
     "run_agent": "nbgraph.agents.react",
+    "subgraph": "nbgraph.core.subgraph",
     "tool": "nbgraph.agents.tools",
     "tool_runner": "nbgraph.agents.runner",
 }

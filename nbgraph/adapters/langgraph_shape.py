@@ -18,7 +18,7 @@ from langgraph.channels import LastValue
 
 from nbgraph.adapters.langgraph_inside import breakpoints_of
 from nbgraph.core.driver import ANYWHERE, EdgeShape, NodeShape, Shape
-from nbgraph.core.type_judges import adapter
+from nbgraph.core.type_adapters import adapter
 
 __all__ = [
     "field_types",

@@ -103,8 +103,7 @@ class BranchLog:
             self._places.append((len(self.events) + 1, place))
         made: list[Event] = []
         for event in events:
-            sequence = len(self.events) + 1
-            stamp(event, branch_id=self.id, sequence=sequence)
+            stamp((event,), branch_id=self.id, first=len(self.events) + 1)
             self.events.append(event)
             self.position = advance(self.position, event, self._folding)
             made.append(event)

@@ -9,7 +9,7 @@ from typing import Any, cast
 from pydantic import BaseModel
 
 from nbgraph.core.json_values import NotJsonError, to_json
-from nbgraph.core.type_judges import adapter
+from nbgraph.core.type_adapters import adapter
 
 __all__ = ["WholeValues", "plain"]
 

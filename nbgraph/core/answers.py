@@ -20,12 +20,9 @@ from pydantic.errors import PydanticSchemaGenerationError, PydanticUndefinedAnno
 from pydantic.json_schema import GenerateJsonSchema
 
 from nbgraph.core.events import Interrupt
-from nbgraph.core.json_drafts import modern
-from nbgraph.core.json_fits import plainly_fits
 from nbgraph.core.json_values import Json, NotJsonError, is_array, is_object, pointer, to_json
 from nbgraph.core.lapses import Lapse
-from nbgraph.core.plain_schemas import is_plainly_a_schema
-from nbgraph.core.type_judges import NotValidError, adapter, validated
+from nbgraph.core.type_adapters import adapter
 from nbgraph.errors import AnswerError, GraphConfigError
 
 if TYPE_CHECKING:
@@ -155,6 +152,9 @@ def _what_to_pass(given: Any) -> str:
 
 
 def _published_document(schema: Mapping[Any, Any], *, outward: bool) -> dict[str, Json]:
+    from nbgraph.core.json_drafts import modern  # for documents only
+    from nbgraph.core.plain_schemas import is_plainly_a_schema
+
     try:
         document = modern(to_json(schema, where="response_schema"))
     except NotJsonError as error:
@@ -286,16 +286,26 @@ def problems_of(response_schema: Any, answer: Json) -> dict[str, str]:
     if response_schema is None:
         return {}
     if is_object(response_schema):
-        if plainly_fits(response_schema, answer):
-            return {}
-        from nbgraph.core.json_schemas import schema_problems  # for documents only
+        return _unfit(response_schema, answer)
+    from nbgraph.core.type_judges import NotValidError, validated  # when somebody answers
 
-        return schema_problems(modern(response_schema), answer)
     try:
         validated(response_schema, answer)
     except NotValidError as error:
         return error.problems
     return {}
+
+
+def _unfit(document: Mapping[str, Json], answer: Json) -> dict[str, str]:
+    """Return what is wrong with an answer by a JSON Schema; its library is loaded if need be."""
+    from nbgraph.core.json_fits import plainly_fits
+
+    if plainly_fits(document, answer):
+        return {}
+    from nbgraph.core.json_drafts import modern
+    from nbgraph.core.json_schemas import schema_problems
+
+    return schema_problems(modern(document), answer)
 
 
 def typed(response_schema: Any, json_answer: Json, key: str) -> Any:
@@ -308,6 +318,8 @@ def typed(response_schema: Any, json_answer: Json, key: str) -> Any:
     """
     if response_schema is None or isinstance(response_schema, Mapping):
         return json_answer
+    from nbgraph.core.type_judges import NotValidError, validated  # when somebody answers
+
     try:
         return validated(response_schema, json_answer)
     except NotValidError as error:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ChildPause", "Frame", "GraphInterrupt", "bind", "bound", "running", "unbind"]
 
-_ID = re.compile(r"[A-Za-z0-9_.-]+")
+_ID = r"[A-Za-z0-9_.-]+"
 
 
 class GraphInterrupt(BaseException):
@@ -150,7 +150,7 @@ class Frame:
         if id is None:
             self.places = asked_from(self.places, self.node)
             id, self.position = str(self.position), self.position + 1
-        elif not _ID.fullmatch(id):
+        elif not re.fullmatch(_ID, id):
             raise ValueError(f"An interrupt's id is made of letters, digits, _ . and -, got {id!r}")
         elif id.isdigit():
             raise ValueError(f"An id of digits only is a position; choose another than {id!r}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
@@ -37,14 +37,14 @@ def encode_events(events: Sequence[Event]) -> Packed:
 
 def written_events(events: Sequence[Event], packing: Packing) -> bytes:
     """Return a commit's events as one JSON text; their blobs are taken by `packing`."""
-    return b"[%b]" % b",".join([_encoded(event, packing) for event in events])
-
-
-def _encoded(event: Event, packing: Packing) -> bytes:
-    # exclude_defaults keeps rows small but drops the tag too, which is a default: put it back.
-    # `created_at` has no fixed default, so the text is never `{}`.
-    written = event.__pydantic_serializer__.to_json(event, exclude_defaults=True, context=packing)
-    return _opening(type(event)) + written[1:]
+    texts: list[bytes] = []
+    for event in events:
+        # exclude_defaults keeps rows small but drops the tag too, which is a default: put it back.
+        # `created_at` has no fixed default, so the text is never `{}`.
+        write = event.__pydantic_serializer__.to_json
+        text = write(event, exclude_defaults=True, context=packing)
+        texts.append(_opening(type(event)) + text[1:])
+    return b"[%b]" % b",".join(texts)
 
 
 @functools.cache
@@ -67,22 +67,25 @@ def decode_events(packed: Packed, *, branch_id: str, first: int, where: str) -> 
             events = _adapter().validate_json(packed.body)
     except (ValueError, LookupError, TypeError) as error:
         raise DamagedStoreError(where, str(error).splitlines()[0]) from error
-    for offset, event in enumerate(events):
-        stamp(event, branch_id=branch_id, sequence=first + offset)
+    stamp(events, branch_id=branch_id, first=first)
     return events
 
 
 def stamped(event: Event, *, branch_id: str, sequence: int) -> Event:
     """Return the event with its place in a log."""
     placed = copy.copy(event)
-    stamp(placed, branch_id=branch_id, sequence=sequence)
+    stamp((placed,), branch_id=branch_id, first=sequence)
     return placed
 
 
-def stamp(event: Event, *, branch_id: str, sequence: int) -> None:
-    """Give an event that nobody else has seen its place in a log; its questions know it too."""
-    values: dict[str, Any] = event.__dict__  # type: ignore[assignment] - frozen from here on
-    values["branch_id"], values["sequence"] = branch_id, sequence
-    if type(event) is TaskInterrupted:
-        asked = {"asked": sequence, "created_at": event.created_at}
-        values["interrupts"] = tuple(item.model_copy(update=asked) for item in event.interrupts)
+def stamp(events: Iterable[Event], *, branch_id: str, first: int) -> None:
+    """Give events that nobody else has seen their places in a log, from `first` on.
+
+    Questions know theirs too.
+    """
+    for sequence, event in enumerate(events, first):
+        values: dict[str, Any] = event.__dict__  # type: ignore[assignment] - frozen from here on
+        values["branch_id"], values["sequence"] = branch_id, sequence
+        if type(event) is TaskInterrupted:
+            asked = {"asked": sequence, "created_at": event.created_at}
+            values["interrupts"] = tuple(item.model_copy(update=asked) for item in event.interrupts)

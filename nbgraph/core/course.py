@@ -13,10 +13,10 @@ from nbgraph.core.events import (
     RunPaused,
     SuperstepFinished,
     TaskSpec,
-    made,
 )
 from nbgraph.core.fold import merged_state
 from nbgraph.core.position import Position
+from nbgraph.core.record import made, made_of
 from nbgraph.core.superstep import breaks_when, check_conflicts, next_tasks
 from nbgraph.errors import GraphExecutionError, RunLimitExceededError
 
@@ -128,7 +128,8 @@ class Course:
         if stays:  # a router that failed is asked again, and heard, when the pause is over
             draft.add(failed(failure) if failure and not pauses else RunPaused(reason="after"))
             return
-        draft.finish(made(SuperstepFinished, next=following, joins=dict(joins)), state)
+        routed: dict[str, Any] = {"next": following, "joins": dict(joins)}
+        draft.finish(made_of(SuperstepFinished, routed), state)
         if following:
             self._check_before(draft)
         else:

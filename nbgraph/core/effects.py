@@ -9,9 +9,7 @@ from __future__ import annotations
 import typing
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Annotated, Any, Literal
-
-from pydantic import BaseModel, ConfigDict, Field, create_model
+from typing import Any
 
 from nbgraph.core import answers
 from nbgraph.core.asking import Frame
@@ -19,7 +17,7 @@ from nbgraph.core.events import ErrorInfo, Interrupt, TaskBegan
 from nbgraph.core.interrupts import answer_to
 from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.core.starts import outcome_id, outcome_key
-from nbgraph.errors import GraphConfigError, NbgraphError
+from nbgraph.errors import NbgraphError
 
 if typing.TYPE_CHECKING:
     from nbgraph.core.context import Port
@@ -64,27 +62,6 @@ class Effect:
     payload: Any = None
     message: str | None = None
     tool_call_id: str | None = None
-
-
-class _Retry(BaseModel):
-    """Run it again. What it did the first time is then done twice."""
-
-    model_config = ConfigDict(extra="forbid", defer_build=True, title="Retry")
-    decision: Literal["retry"]
-
-
-class _Skip(BaseModel):
-    """Go on without a result."""
-
-    model_config = ConfigDict(extra="forbid", defer_build=True, title="Skip")
-    decision: Literal["skip"]
-
-
-class _SetResult(BaseModel):
-    """Go on with the result it had, as you know it."""
-
-    model_config = ConfigDict(extra="forbid", defer_build=True, title="Set result")
-    decision: Literal["set result"]
 
 
 def checked_effect(given: Any, function: Callable[..., Any]) -> Effect:
@@ -165,7 +142,7 @@ def _said(
     question: Interrupt, returns: Any, frame: Frame, read: Callable[[Any], Any]
 ) -> tuple[Any] | None:
     """Return what was decided, and use the decision up."""
-    answer_to(frame, question, _decisions(returns))
+    answer_to(frame, question, _settlements(returns))
     given = frame.answers[question.key]
     try:
         found = _found(given, read)
@@ -185,21 +162,10 @@ def _found(given: Any, read: Callable[[Any], Any]) -> tuple[Any] | None:
             return (read(given["result"]),)
 
 
-def _decisions(returns: Any) -> Any:
-    """Return the type of an answer, with results of a type if that has a JSON Schema."""
-    try:
-        answers.publish(returns)
-    except GraphConfigError:
-        returns = Any
-    with_result = create_model("SetResult", __base__=_SetResult, result=(returns, ...))
-    with_result.__doc__ = _SetResult.__doc__
-    return Annotated[_Retry | _Skip | with_result, Field(discriminator="decision")]
-
-
 def how_it_failed(frame: Frame, error: ErrorInfo | None = None) -> Interrupt:
     """Return the question how to go on with a node that failed with an error."""
     address = f"{frame.task_id}:{_FAILED}"
-    kind = _decisions(dict[str, Any])
+    kind = _settlements(dict[str, Any])
     answers.remember(frame.thread_id, address, kind)
     told = "" if error is None else f" with {error.type}: {error.message}"
     return Interrupt(
@@ -217,7 +183,7 @@ def how_it_failed(frame: Frame, error: ErrorInfo | None = None) -> Interrupt:
 def _question(key: str | None, effect: Effect, frame: Frame) -> Interrupt:
     name = frame.node if key is None else key
     address = outcome_key(frame.task_id, key)
-    kind = _decisions(effect.returns)
+    kind = _settlements(effect.returns)
     answers.remember(frame.thread_id, address, kind)
     return Interrupt(
         key=address,
@@ -232,3 +198,9 @@ def _question(key: str | None, effect: Effect, frame: Frame) -> Interrupt:
         response_schema=answers.publish(kind),
         tool_call_id=effect.tool_call_id,
     )
+
+
+def _settlements(returns: Any) -> Any:
+    from nbgraph.core.settlements import settlements  # where something has no known result
+
+    return settlements(returns)

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from nbgraph.core.blocking import named
 from nbgraph.core.notes import Notes
 from nbgraph.core.outcome import Outcome, failed
-from nbgraph.core.parcel import Parcel, Reply, packed, received
 from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.core.task import is_cancelled, run_in_worker, run_task
 from nbgraph.core.task_call import TaskCall
@@ -25,6 +24,7 @@ from nbgraph.errors import NbgraphError, WorkerLostError
 
 if TYPE_CHECKING:
     from nbgraph.core.calls import RunInfo
+    from nbgraph.core.parcel import Parcel, Reply
 
 __all__ = ["THREADS", "Batch", "Executor", "ExecutorCapability", "InlineExecutor", "ThreadExecutor"]
 
@@ -66,11 +66,15 @@ class Batch:
 
     def parcels(self, size: int) -> Iterator[Parcel]:
         """Return the tasks as values that can travel, at most `size` of them in each."""
+        from nbgraph.core.parcel import packed  # where tasks leave this process
+
         for first in range(0, len(self.calls), size):
             yield packed(self.info, self.step, self.calls[first : first + size])
 
     def receive(self, replies: Iterable[Reply]) -> None:
         """Report what came back for a parcel."""
+        from nbgraph.core.parcel import received  # where tasks leave this process
+
         for reply in replies:
             self.report(received(reply))
 
@@ -170,12 +174,13 @@ class ThreadExecutor(Executor):
         outside. Nor does a sync node run on a loop: each is somebody's, the kernel's or the one
         that all sync calls share.
         """
-        away = [call for call in batch.calls if call.node.goes_away and call.hooks is None]
-        if not away:
-            return _begun(batch, batch.calls, run_task)
-        tell_from_worker(run_in_worker, away, batch.report, partial(_unstarted, self.name))
-        rest = [call for call in batch.calls if call.hooks is not None or not call.node.goes_away]
-        return _begun(batch, rest, run_task) if rest else ()
+        away: list[TaskCall] = []
+        here: list[TaskCall] = []
+        for call in batch.calls:
+            (away if call.node.goes_away and call.hooks is None else here).append(call)
+        if away:
+            tell_from_worker(run_in_worker, away, batch.report, partial(_unstarted, self.name))
+        return _begun(batch, here, run_task) if here else ()
 
     async def run(self, batch: Batch) -> None:
         """Run `batch`."""

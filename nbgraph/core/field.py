@@ -16,7 +16,7 @@ from pydantic_core import from_json
 
 from nbgraph.core.blob import Packing, blob_of, has_codec, kept, placed, revived, shown
 from nbgraph.core.reducers import SPECIAL, Reducer, add, checked_reducer, merge_dict, replace
-from nbgraph.core.type_judges import readable
+from nbgraph.core.type_adapters import readable
 from nbgraph.core.types import bytearray_kept, lenient_adapter, unkept_types
 from nbgraph.core.values import fresh, plain_copy, same
 from nbgraph.errors import GraphConfigError, GraphExecutionError, StateStoreError, StateUpdateError

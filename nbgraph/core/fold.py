@@ -30,6 +30,7 @@ from nbgraph.core.events import (
 )
 from nbgraph.core.position import Answered, Position, position_with
 from nbgraph.core.questions import waiting
+from nbgraph.core.record import empty
 from nbgraph.core.starts import ended, outcome_key, paused, started
 
 __all__ = ["advance", "fold", "merged_state", "superstepped"]
@@ -55,16 +56,15 @@ def _is_result(event: Event) -> bool:
 
 def _all_finished(position: Position, events: Iterable[TaskFinished]) -> Position:
     """Return the position after results that became known together, at the cost of one."""
-    done = dict(position.finished)
-    sequence = position.sequence
+    values: dict[str, Any] = position.__dict__ | _GOES_ON  # quicker than to write out a dict
+    done = values["finished"] = dict(position.finished)
     for event in events:
         done[event.task_id] = event
-        sequence = event.sequence
-    failed = position.failed
-    if failed:
-        failed = {key: value for key, value in failed.items() if key not in done}
-    ended = {"finished": done, "failed": failed, "sequence": sequence} | _GOES_ON
-    return position_with(position.__dict__ | ended)
+        values["sequence"] = event.sequence
+    if position.failed:
+        failed = position.failed.items()
+        values["failed"] = {key: value for key, value in failed if key not in done}
+    return position_with(values)
 
 
 def advance(position: Position, event: Event, folding: Folding) -> Position:
@@ -99,7 +99,7 @@ def superstepped(
     position: Position, event: SuperstepFinished, state: Mapping[str, Any]
 ) -> Position:
     """Return the position after a superstep whose merged state is `state`."""
-    values: dict[str, Any] = position.__dict__ | _CLEARED  # quicker than to write out a dict
+    values: dict[str, Any] = position.__dict__ | _CLEARED
     values["sequence"], values["state"] = event.sequence, state
     values["joins"] = event.joins
     if not position.merged:
@@ -116,7 +116,7 @@ _GOES_ON: dict[str, Any] = {"paused": None, "failure": None}
 """What every result leaves nothing of."""
 
 _CLEARED: dict[str, Any] = {
-    name: getattr(Position(), name)
+    name: empty()
     for name in (
         "finished",
         "failed",

@@ -51,8 +51,7 @@ class Draft:
         self.position = superstepped(self.position, event, state)
 
     def _stamp(self, events: Sequence[Event]) -> None:
-        for sequence, event in enumerate(events, self.position.sequence + 1):
-            stamp(event, branch_id=self._branch_id, sequence=sequence)
+        stamp(events, branch_id=self._branch_id, first=self.position.sequence + 1)
         self.events += events
 
     @property

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["END", "START", "Command", "Inner", "Node", "Send", "node"]
 
-_TASK_NUMBER = re.compile(r"\[\d+\]$")
+_TASK_NUMBER = r"\[\d+\]$"
 
 
 class _Start(Source):
@@ -333,7 +333,7 @@ def _check_function(handler: Any, name: str | None) -> None:
     if name is not None and not (isinstance(name, str) and name.strip()):  # pyright: ignore[reportUnnecessaryIsInstance] - user's
         raise TypeError(f"A node's name is a str with something in it, got {name!r}")
     called = name or _name_of(handler)
-    if called in (START.name, END.name) or _TASK_NUMBER.search(called):
+    if called in (START.name, END.name) or re.search(_TASK_NUMBER, called):
         raise TypeError(
             f"A node's name is not {START.name!r} or {END.name!r} and does not end in a number in "
             f"brackets, which tells tasks apart; got {called!r}"

@@ -117,18 +117,16 @@ async def _settled(call: TaskCall) -> Result | None:
 
     Middleware is asked where the node would ask it: a sync node's in a worker.
     """
+    effect = Effect(returns=dict[str, Any])
 
     def found() -> tuple[Any] | None:
-        return outcome(None, _OF_A_NODE, call.frame, read=lambda it: set_result(call, it))
+        return outcome(None, effect, call.frame, read=lambda it: set_result(call, it))
 
     if None not in call.frame.began:
         return None
     on_loop = call.node.is_async or call.inline
     settled = found() if on_loop else await call_in_worker(found)
     return settled and (settled[0] or ({}, (), None))
-
-
-_OF_A_NODE = Effect(returns=dict[str, Any])
 
 
 def _named(call: TaskCall) -> Coroutine[Any, Any, Result]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 from nbgraph.core.events import (
@@ -15,6 +15,7 @@ from nbgraph.core.events import (
     TaskSpec,
 )
 from nbgraph.core.questions import Answered
+from nbgraph.core.quick_dataclass import dataclass
 from nbgraph.core.record import empty
 from nbgraph.core.starts import Began
 from nbgraph.core.store import BranchSummary, Status
@@ -22,7 +23,7 @@ from nbgraph.core.store import BranchSummary, Status
 __all__ = ["Answered", "Position", "position_with"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=False)
 class Position:
     """Where a branch stands after some event.
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, cast
 
-from nbgraph.core.compare import Comparison, compare_states
 from nbgraph.core.events import Event, Interrupt
 from nbgraph.core.interrupts import as_asked
 from nbgraph.core.loop import SyncTwin
@@ -18,6 +17,7 @@ from nbgraph.core.thread import Thread
 from nbgraph.errors import GraphConfigError, StateUpdateError, UnknownThreadError
 
 if TYPE_CHECKING:
+    from nbgraph.core.compare import Comparison
     from nbgraph.core.graph import Graph
 
 __all__ = ["History", "StateSnapshot", "ThreadQueries"]
@@ -258,6 +258,8 @@ class ThreadQueries:
         UnknownThreadError
             If the thread or a branch does not exist.
         """
+        from nbgraph.core.compare import compare_states  # for this call only
+
         sides = [await self._side(thread_id, address, state_store) for address in (a, b)]
         return compare_states(*sides)
 

@@ -1,14 +1,15 @@
 """Frozen values that are kept as JSON, and a quick way to make one of values that fit."""
 
-from __future__ import annotations
+# Annotations are evaluated as they stand, as in `events.py`.
 
 import functools
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict
+from pydantic_core import PydanticUndefined
 
-__all__ = ["ErrorInfo", "Record", "Route", "empty", "made"]
+__all__ = ["ErrorInfo", "Record", "Route", "empty", "made", "made_of"]
 
 Json = Any
 """A JSON value: None, bool, int, float, str, list or dict with str keys."""
@@ -41,10 +42,15 @@ def made(kind: type[R], **values: Any) -> R:
     be of its field's type as it stands, with tuples where the record has tuples, and owned by the
     record. A record with private attributes is made by its class.
     """
+    return made_of(kind, values)
+
+
+def made_of(kind: type[R], values: dict[str, Any]) -> R:
+    """Return what `made` does, of values by name."""
     fixed, factories = _blank(kind)
     contents = fixed | values
     for name, factory in factories:
-        if name not in values:
+        if contents[name] is PydanticUndefined:
             contents[name] = factory()
     record = _new(kind)
     _set_fields(record, contents)

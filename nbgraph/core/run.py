@@ -6,6 +6,7 @@ import asyncio
 import sys
 import time
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["Superstepper"]
 
 
+_id_of = attrgetter("task_id")
 _BREATH = 0.001
 """Seconds for which a run may hold the loop by itself."""
 _Item = Outcome | LiveEvent | Recording | Stop | BreakpointsSet
@@ -148,7 +150,7 @@ class Superstepper:
         if self._limits.tasks and not self._course.steps:
             tasks = tuple(task for task in tasks if task.task_id in self._limits.tasks)
         self._planned = tasks
-        self._waiting = {task.task_id for task in tasks}
+        self._waiting = set(map(_id_of, tasks))
         if not self._watched:
             return ()
         now = time.time()

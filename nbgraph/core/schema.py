@@ -60,6 +60,13 @@ class StateSchema:
             _copies if self._views is None else self._views.view
         )
         """Makes a view of values that are all there, as `laid` returns them."""
+        self.untouched: Callable[[Any, Mapping[str, Any]], bool] = (
+            _unsure if self._views is None else self._views.untouched
+        )
+        """Returns whether a view plainly holds what it was made of: quicker than to compare.
+
+        False says nothing.
+        """
 
     @property
     def is_model(self) -> bool:
@@ -302,13 +309,6 @@ class StateSchema:
         except GraphExecutionError:
             return Replace(after)
 
-    def untouched(self, before: Mapping[str, Any], given: Any) -> bool:
-        """Return whether a state object plainly is what a node was given: quicker than to compare.
-
-        False says nothing.
-        """
-        return self._views is not None and self._views.untouched(given, before)
-
     def difference(self, before: Mapping[str, Any], changed: Any) -> dict[str, Any]:
         """Return the update that a state object changed in place stands for.
 
@@ -356,6 +356,10 @@ class StateSchema:
         return {
             name: self.fields.get(name, _OPEN).decode(kept) for name, kept in checked.values.items()
         }
+
+
+def _unsure(_view: Any, _values: Mapping[str, Any]) -> bool:
+    return False
 
 
 def _copies(values: Mapping[str, Any]) -> dict[str, Any]:

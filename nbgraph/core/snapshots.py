@@ -30,12 +30,14 @@ __all__ = ["fingerprint", "position_of", "snapshot_of"]
 _CODEC = 2
 """To be raised when the text changes its meaning."""
 
-_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+_ADDRESS = r" at 0x[0-9a-fA-F]+"
 
 
 def fingerprint(schema: StateSchema, migration: Migration | None = None) -> str:
     """Return what names the codec, the types of a state's fields, and the names exchanged."""
-    types = [(name, _ADDRESS.sub("", repr(field.type))) for name, field in schema.fields.items()]
+    types = [
+        (name, re.sub(_ADDRESS, "", repr(field.type))) for name, field in schema.fields.items()
+    ]
     text = repr((schema.is_open, sorted(types)))
     if migration:
         text += repr((sorted(migration.nodes.items()), sorted(migration.fields.items(), key=str)))

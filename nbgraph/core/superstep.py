@@ -244,7 +244,7 @@ def read_result(
         update, goto = _parts(node, returned, given)
     if update is given:
         update = schema.difference(before, given)
-    elif not schema.untouched(before, given):
+    elif not schema.untouched(given, before):
         _refuse_changes(node, before, given, schema)
     values, replaced = schema.checked(update or {}, node.place)
     routes = None if goto is None else tuple([_route(node, item, schema) for item in goto])

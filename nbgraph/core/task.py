@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import time
 from dataclasses import replace
-from typing import Any
 
 from nbgraph.core.context import driven
-from nbgraph.core.events import TaskFinished, made
+from nbgraph.core.events import TaskFinished
 from nbgraph.core.node_hooks import Result
 from nbgraph.core.node_run import node_run
 from nbgraph.core.outcome import Outcome, broken, ended_by, kept_cache
+from nbgraph.core.record import made_of
 from nbgraph.core.retry import Attempts
 from nbgraph.core.task_call import TaskCall
 
@@ -34,10 +34,12 @@ async def run_task(call: TaskCall) -> Outcome:
 def _finished(
     call: TaskCall, attempts: Attempts, result: Result, times: tuple[float, float]
 ) -> Outcome:
-    """Return the outcome of a task whose node returned; what is told of few is told by name."""
-    node, frame = call.node, call.frame
+    """Return the outcome of a task whose node returned; few tell more than these five."""
+    node, frame, task_id = call.node, call.frame, call.task.task_id
     update, replaced, routes = result
-    told: dict[str, Any] = attempts.told
+    told = attempts.told
+    told["task_id"], told["node"], told["update"] = task_id, node.name, update
+    told["started"], told["duration"] = times
     if replaced:
         told["replaced"] = replaced
     if routes is not None:
@@ -49,17 +51,7 @@ def _finished(
         told["attempts"], told["tries"] = times_run, attempts.several
     if frame.child is not None:
         told["child"] = frame.child
-    task_id, (started, duration) = call.task.task_id, times
-    event = made(
-        TaskFinished,
-        task_id=task_id,
-        node=node.name,
-        update=update,
-        started=started,
-        duration=duration,
-        **told,
-    )
-    return Outcome(task_id, event)
+    return Outcome(task_id, made_of(TaskFinished, told))
 
 
 def run_in_worker(call: TaskCall) -> Outcome:

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import functools
 import json
-import sys
-import typing
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-import typing_extensions
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from nbgraph.core import plain_words as words
 from nbgraph.core.formats import format_problem
 from nbgraph.core.json_values import Json, is_array, is_object, pointer
+from nbgraph.core.type_adapters import adapter
 
-__all__ = ["NotValidError", "adapter", "validated"]
+__all__ = ["NotValidError", "validated"]
 
 _VALIDATOR_BUGS = (LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
 """What a validator written by the user may raise that pydantic does not turn into an error."""
@@ -29,50 +26,6 @@ class NotValidError(ValueError):
     def __init__(self, problems: Mapping[str, str]) -> None:
         self.problems = dict(problems)
         super().__init__("; ".join(problems.values()))
-
-
-def adapter(kind: Any) -> TypeAdapter[Any]:
-    """Return pydantic's adapter of a type, built once where the type is hashable."""
-    try:
-        return _cached_adapter(kind, repr(kind))
-    except TypeError:  # unhashable, such as Annotated[int, Field(gt=0)]
-        return TypeAdapter(readable(kind))
-
-
-@functools.lru_cache(maxsize=256)
-def _cached_adapter(kind: Any, spelled: str) -> TypeAdapter[Any]:  # noqa: ARG001 - part of the key
-    """Build it; `bool | int` equals `int | bool`, and each is kept in its own order."""
-    return TypeAdapter(readable(kind))
-
-
-def readable(kind: Any) -> Any:
-    """Return a type that pydantic reads: before Python 3.12, not the standard library's TypedDict.
-
-    Only the outermost type is exchanged; a nested one has to come from `typing_extensions`.
-    """
-    if sys.version_info >= (3, 12) or not typing.is_typeddict(kind):
-        return kind
-    return copied(kind)
-
-
-def copied(kind: Any) -> Any:
-    """Return a TypedDict of its own with the same fields, which pydantic reads."""
-    make: Any = typing_extensions.TypedDict  # made at run time, which checkers do not follow
-    return make(
-        kind.__name__,
-        {
-            name: hint if _marked(hint) else _marking(kind, name)[hint]
-            for name, hint in typing.get_type_hints(kind, include_extras=True).items()
-        },
-    )
-
-
-def _marked(hint: Any) -> bool:
-    return typing.get_origin(hint) in (typing.Required, typing.NotRequired)
-
-
-def _marking(kind: Any, name: str) -> Any:
-    return typing.Required if name in kind.__required_keys__ else typing.NotRequired
 
 
 def validated(kind: Any, answer: Json) -> Any:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, PydanticUserError, TypeAdapter
 from pydantic_core import CoreSchema, core_schema
 
 from nbgraph.core.blob import has_codec
-from nbgraph.core.type_judges import adapter, copied
+from nbgraph.core.type_adapters import adapter, copied
 
 __all__ = ["described", "lenient_adapter", "unkept_fields", "unkept_types"]
 

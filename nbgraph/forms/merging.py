@@ -17,6 +17,7 @@ __all__ = [
     "is_note",
     "kinds_of",
     "merged",
+    "without_notes",
 ]
 
 CONDITIONS = "$conditions"
@@ -43,6 +44,11 @@ class ConflictError(ValueError):
 def is_note(key: str) -> bool:
     """Return whether a keyword narrows nothing."""
     return key in NOTES or key.startswith(("x-", "ui:"))
+
+
+def without_notes(schema: Mapping[str, Json]) -> dict[str, Json]:
+    """Return a schema with what narrows it only."""
+    return {key: value for key, value in schema.items() if not is_note(key)}
 
 
 def kinds_of(schema: Mapping[str, Json]) -> list[str]:

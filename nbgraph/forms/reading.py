@@ -36,8 +36,8 @@ from nbgraph.forms.merging import (
     ConflictError,
     crossed,
     is_left_to_the_judge,
-    is_note,
     kinds_of,
+    without_notes,
 )
 from nbgraph.forms.ordering import in_order
 from nbgraph.forms.resolving import Document, Place, Recursion, UnresolvedError
@@ -104,7 +104,7 @@ class _Reader:
         if "anyOf" in schema or "oneOf" in schema:
             return self._union(schema, place, about)
         if len(kinds) > 1:
-            branches: list[Json] = [{**_without_notes(schema), "type": kind} for kind in kinds]
+            branches: list[Json] = [{**without_notes(schema), "type": kind} for kind in kinds]
             return self._union_of(branches, place, about, None)
         return self._simple(schema, kinds, place, about)
 
@@ -173,13 +173,18 @@ class _Reader:
         if later is not None:
             return later
         fields = tuple(
-            self.field(
-                known[name], place.within(name, scalars.readable(name), required=name in required)
-            )
+            self._named(known[name], place, name, required=name in required)
             for name in names
             if known[name] is not False
         )
         return ObjectField(**about, fields=fields, rest=self._rest(schema, place))
+
+    def _named(self, schema: Json, place: Place, name: str, *, required: bool) -> Field:
+        """Return the field of a property: a title that it only refers to names the kind, not it."""
+        label = scalars.readable(name)
+        field = self.field(schema, place.within(name, label, required=required))
+        has_title = is_object(schema) and bool(scalars.title_of(schema))
+        return field if has_title else replace(field, label=label)
 
     def _live(self, schema: dict[str, Json], place: Place, about: dict[str, Any]) -> Field:
 
@@ -300,7 +305,7 @@ class _Reader:
             return JsonField(**about, why="one of several kinds")
         if is_left_to_the_judge(listed):
             return self._kind(base, place, nullable=about["nullable"])
-        narrow = _without_notes(base)
+        narrow = without_notes(base)
         tag = narrow.pop("discriminator", None)
         if narrow:
             listed = [{"allOf": [branch, narrow]} for branch in listed]
@@ -367,10 +372,6 @@ def _why(notes: Mapping[str, Json], error: ValueError) -> str:
     if isinstance(reference, str) and not reference.startswith("#"):
         return f"{reference} is not available here; anything"
     return "what contradicts itself" if isinstance(error, ConflictError) else "JSON"
-
-
-def _without_notes(schema: Mapping[str, Json]) -> dict[str, Json]:
-    return {key: value for key, value in schema.items() if not is_note(key)}
 
 
 def _about(schema: Mapping[str, Json], place: Place, *, nullable: bool) -> dict[str, Any]:

@@ -69,18 +69,17 @@ class InMemoryStateStore(MemoryDrafts, CommitStore):
     def _append(self, commit: Commit) -> int:
         with self._lock:
             self._require_open()
-            epoch = kept(self._threads, self._sharing(commit)).epoch
+            if commit.blobs:
+                self._share(commit)
+            epoch = kept(self._threads, commit).epoch
         self._tell()
         return epoch
 
-    def _sharing(self, commit: Commit) -> Commit:
-        """Return the commit with contents that are kept already in the place of equal ones."""
-        if commit.blobs:
-            commit.blobs = {
-                name: self._contents.setdefault(name, content)
-                for name, content in commit.blobs.items()
-            }
-        return commit
+    def _share(self, commit: Commit) -> None:
+        """Put contents that are kept already in the place of a commit's equal ones."""
+        commit.blobs = {
+            name: self._contents.setdefault(name, content) for name, content in commit.blobs.items()
+        }
 
     def _tell(self) -> None:
         for watcher in self._watchers:
@@ -141,7 +140,8 @@ class InMemoryStateStore(MemoryDrafts, CommitStore):
     async def _fork(self, branch: BranchRecord, commit: Commit) -> None:
         with self._lock:
             self._require_open()
-            forked(self._threads, branch, self._sharing(commit))
+            self._share(commit)
+            forked(self._threads, branch, commit)
         self._tell()
 
     @override

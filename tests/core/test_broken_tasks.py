@@ -26,7 +26,7 @@ async def looped(state: State) -> State:
     return {"said": "looped"}
 
 
-def refuses(kind: Any, **values: Any) -> Any:
+def refuses(kind: Any, values: Any) -> Any:
     """Break what records a result."""
     assert kind is TaskFinished
     raise LookupError("no record can be made")
@@ -47,7 +47,7 @@ def test_an_error_past_the_node_ends_the_run_as_failed(
         START >> one >> END
     )
     with monkeypatch.context() as patched:
-        patched.setattr(task, "made", refuses)
+        patched.setattr(task, "made_of", refuses)
         with pytest.raises(LookupError, match="no record can be made"):
             graph.invoke({}, thread_id="t")
     last = list(graph.sync.history("t"))[-2:]
@@ -61,7 +61,7 @@ def test_an_error_that_cannot_be_described_ends_the_run_too(
     monkeypatch: pytest.MonkeyPatch, one: Any
 ) -> None:
     graph = Graph(State, state_store=InMemoryStateStore()).flow(START >> one >> END)
-    monkeypatch.setattr(task, "made", refuses)
+    monkeypatch.setattr(task, "made_of", refuses)
     monkeypatch.setattr(task.TaskCall, "described", refuses_too)
     with pytest.raises(LookupError, match="no record can be made"):
         graph.invoke({}, thread_id="t")
@@ -75,20 +75,20 @@ def test_an_error_that_cannot_be_described_ends_the_run_too(
 def test_one_broken_task_of_many_takes_no_other_with_it(
     monkeypatch: pytest.MonkeyPatch, one: Any
 ) -> None:
-    made, broken = task.made, []
+    made_of, broken = task.made_of, []
 
-    def refuses_once(kind: Any, **values: Any) -> Any:
+    def refuses_once(kind: Any, values: Any) -> Any:
         if values.get("task_id") == f"{one.name}[1]" and not broken:
             broken.append(values["task_id"])
             raise LookupError("no record can be made")
-        return made(kind, **values)
+        return made_of(kind, values)
 
     @node(goto=[one])
     async def spread(state: State) -> Command:
         return Command(goto=[Send(one, {}) for _ in range(3)])
 
     graph = Graph(State, state_store=InMemoryStateStore()).flow(START >> spread, one >> END)
-    monkeypatch.setattr(task, "made", refuses_once)
+    monkeypatch.setattr(task, "made_of", refuses_once)
     with pytest.raises(LookupError):
         graph.invoke({}, thread_id="t")
     assert graph.invoke(None, thread_id="t").data == {"said": one.name}

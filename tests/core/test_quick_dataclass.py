@@ -63,6 +63,8 @@ OPTIONS = [
     {"frozen": True, "slots": True},
     {"slots": True},
     {"frozen": True, "slots": True, "eq": False},
+    {"frozen": True, "slots": False},
+    {"slots": False},
 ]
 
 
@@ -74,7 +76,7 @@ def looked_at(kind: Any) -> list[Any]:
         kind.__init__.__annotations__,
         kind.__match_args__,
         kind.__doc__,
-        kind.__slots__,
+        getattr(kind, "__slots__", None),
         kind.__hash__ is None,
         repr(other).rpartition(".")[2],
         [each.name for each in dataclasses.fields(kind)],
@@ -133,7 +135,20 @@ def test_one_that_holds_itself_is_shown() -> None:
     assert repr(one).count("...") == 1
 
 
-def test_one_without_slots_is_the_standard_librarys() -> None:
-    make: Any = dataclass
-    with pytest.raises(TypeError, match="for classes with slots"):
-        make(slots=False)
+def test_a_subclass_has_the_signature_of_its_own_fields_or_its_parents() -> None:
+    parent: Any = _place(dataclass(slots=True))
+
+    class Child(parent):
+        __slots__ = ()
+
+    assert Child("a", 4).double == 8
+    assert inspect.signature(Child) == inspect.signature(parent)
+    assert "__init__" not in vars(Child)
+
+
+def test_init_is_compiled_when_it_is_first_asked_for() -> None:
+    kind: Any = _place(dataclass(slots=True))
+    before = vars(kind)["__init__"]
+    assert not inspect.isfunction(before)
+    kind("a")
+    assert inspect.isfunction(vars(kind)["__init__"])
