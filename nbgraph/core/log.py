@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -21,11 +21,11 @@ from nbgraph.core.events import (
 from nbgraph.core.fold import fold, superstepped
 from nbgraph.core.migration import Migration
 from nbgraph.core.position import Position
-from nbgraph.core.reached import Reached, ReachedStore, reached
+from nbgraph.core.reached import ReachedStore, reached
 from nbgraph.core.replay import replayed
 from nbgraph.core.schema import StateSchema
 from nbgraph.core.snapshots import position_of, snapshot_of
-from nbgraph.core.store import BranchSummary, Claim, StateStore
+from nbgraph.core.store import BranchSummary, Claim, PositionSnapshot, StateStore
 from nbgraph.errors import StateUpdateError, UnknownThreadError
 
 __all__ = ["Draft", "Log"]
@@ -230,7 +230,8 @@ class Log:
                     expected=self.position.sequence,
                     summary=self.summary(draft.position),
                     snapshot=self._handed_to_next(draft)
-                    or partial(snapshot_of, draft.position, self.folding, self._migration),
+                    if self._hands_on and draft.ends_run
+                    else partial(snapshot_of, draft.position, self.folding, self._migration),
                     claim=self._claim,
                 )
             else:
@@ -240,11 +241,10 @@ class Log:
         self.position = draft.position
         return draft.events
 
-    def _handed_to_next(self, draft: Draft) -> Reached | None:
-        """Return where a run ends, for the next one, if that may go on from there."""
-        if not (self._hands_on and draft.ends_run):
-            return None
-        return reached(draft.position, self.folding, self._migration)
+    def _handed_to_next(self, draft: Draft) -> Callable[[], PositionSnapshot | None]:
+        """Return where a run ends, for the next one too, if that may go on from there."""
+        parts = draft.position, self.folding, self._migration
+        return reached(*parts) or partial(snapshot_of, *parts)
 
     async def _taken_over(self, store: StateStore) -> int | None:
         """Take a branch over without a commit, where that is due, and return its epoch."""

@@ -14,7 +14,7 @@ from nbgraph.core.events import Interrupt
 from nbgraph.core.migration import Migration
 from nbgraph.core.position import Position
 from nbgraph.core.quick_dataclass import dataclass
-from nbgraph.core.record import made
+from nbgraph.core.record import made_of
 from nbgraph.core.schema import StateSchema
 from nbgraph.core.snapshots import snapshot_of
 from nbgraph.core.store import PositionSnapshot
@@ -78,4 +78,4 @@ def reached(position: Position, folding: StateSchema, migration: Migration) -> R
 def _own(question: Interrupt) -> Interrupt:
     """Return a question that shares nothing with the one that the caller gets."""
     values = question.__dict__
-    return made(Interrupt, **values | {name: fresh(values[name]) for name in _SHARED})
+    return made_of(Interrupt, values | {name: fresh(values[name]) for name in _SHARED})
