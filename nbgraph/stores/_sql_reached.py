@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
 from operator import attrgetter
 from typing import TypeAlias
@@ -60,6 +61,7 @@ class LeftBranches:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._left: OrderedDict[_Names, Left] = OrderedDict()
+        self._lock = threading.Lock()  # a commit in one thread notes what another one takes
 
     def note(self, cursor: Cursor, branch: Branch, reached: Reached) -> None:
         """Note where a commit leads, inside its transaction; whether that ends well shows later."""
@@ -67,17 +69,21 @@ class LeftBranches:
         if written is None:
             return
         names = branch.thread, branch.name
-        self._left[names] = Left(_ROW(branch), *written, reached)
-        self._left.move_to_end(names)
-        if len(self._left) > _MOST:
-            self._left.popitem(last=False)
+        left = Left(_ROW(branch), *written, reached)
+        with self._lock:
+            self._left[names] = left
+            self._left.move_to_end(names)
+            if len(self._left) > _MOST:
+                self._left.popitem(last=False)
 
     def take(self, names: _Names) -> Left | None:
         """Return what was noted of a branch, once."""
-        return self._left.pop(names, None)
+        with self._lock:
+            return self._left.pop(names, None)
 
     def forget(self, thread_id: str | None = None) -> None:
         """Hold no position of a thread any more, or none at all."""
-        for names in list(self._left):
-            if thread_id in (None, names[0]):
-                self._left.pop(names, None)
+        with self._lock:
+            for names in list(self._left):
+                if thread_id in (None, names[0]):
+                    del self._left[names]
