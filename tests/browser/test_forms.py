@@ -60,6 +60,15 @@ class Lists(BaseModel):
 shown(Lists)
 """
 
+LASTING = """
+class Visit(BaseModel):
+    lasts: timedelta
+    note: str
+    sure: bool
+
+shown(Visit)
+"""
+
 UNION = """
 class Card(BaseModel):
     kind: Literal["card"]
@@ -180,6 +189,20 @@ def test_a_line_that_appears_under_the_pointer_does_not_take_the_click(
     notebook.page.mouse.up()
     wait_until_sent(form)
     assert sent(notebook) == ["PT1H30M"]
+
+
+def test_a_choice_that_moves_under_the_pointer_is_made(open_notebook: Open) -> None:
+    notebook, form = form_of(open_notebook, LASTING)
+    field(form, "Lasts *").fill("1h 30m")
+    choice = form.get_by_label("Yes", exact=True)
+    choice.scroll_into_view_if_needed()
+    box = choice.bounding_box()
+    assert box
+    notebook.page.mouse.move(box["x"] + 5, box["y"] + 5)
+    notebook.page.mouse.down()
+    expect(form.get_by_text("read as PT1H30M")).to_be_visible()
+    notebook.page.mouse.up()
+    expect(choice).to_be_checked()
 
 
 def test_leaving_fields_sends_nothing(open_notebook: Open) -> None:

@@ -117,6 +117,25 @@ def test_an_edited_call_runs_with_what_was_typed(open_notebook: Open):
     assert ran(notebook) == "[('A-1042', 120.5, False)]"
 
 
+@pytest.mark.parametrize("place", ["input[type=checkbox]", "label:has(input[type=checkbox]) span"])
+def test_a_tick_that_moves_under_the_pointer_is_set(open_notebook: Open, place: str):
+    notebook, panel = opened(open_notebook, ONE)
+    panel.get_by_label("amount").fill("120.5")
+    tick, target = panel.get_by_label("notify"), panel.locator(f".nbgraph-card {place}").first
+    target.scroll_into_view_if_needed()
+    box = target.bounding_box()
+    assert box
+    notebook.page.mouse.move(box["x"] + 5, box["y"] + 3)
+    notebook.page.mouse.down()  # leaves the amount, which brings a line below it
+    expect(panel.get_by_text("edited: 180.0 → 120.5")).to_be_visible()
+    moved = target.bounding_box()
+    assert moved
+    assert moved["y"] > box["y"] + 10
+    notebook.page.mouse.up()
+    expect(tick).to_be_checked()
+    expect(panel.locator(".nbgraph-approve")).to_have_text("Approve with 2 edits")
+
+
 def test_a_denied_call_does_not_run_and_the_reason_reaches_the_model(open_notebook: Open):
     notebook, panel = opened(open_notebook, ONE)
     reason = panel.get_by_label("Reason for denying")

@@ -257,12 +257,13 @@ function keepFocus(root, tries = 60) {
   else if (tries) requestAnimationFrame(() => keepFocus(root, tries - 1));
 }
 
-// Leaving a field can bring a line below it, which moves a button between press and release: the
-// button that was pressed gets the click, if it is released where it was or is.
+// Leaving a field can bring a line below it, which moves a button or a tick between press and
+// release: what was pressed gets the click, if it is released where it was or is.
+const PRESSED = "button, label, input[type=checkbox], input[type=radio]";
 let pressed = null;
 
 function onPress(event) {
-  const button = event.target.closest("button");
+  const button = event.target.closest(PRESSED);
   const early = isArming(button);
   if (!early) wishes += 1; // a person says where the focus goes, unless the press was for something else
   pressed = button && event.button === 0 ? { button, early, was: button.getBoundingClientRect() } : null;
@@ -270,7 +271,7 @@ function onPress(event) {
 }
 
 function onRelease(event) {
-  if (!pressed || event.detail === 0 || event.target.closest("button") !== pressed.button) return;
+  if (!pressed || event.detail === 0 || event.target.closest(PRESSED) !== pressed.button) return;
   const places = [pressed.was, pressed.button.getBoundingClientRect()];
   const isIn = ({ left, right, top, bottom }) =>
     event.clientX >= left && event.clientX <= right && event.clientY >= top && event.clientY <= bottom;
